@@ -1,0 +1,46 @@
+# Every target makes .venv by itself when it is missing or older than what it is made from.
+.DEFAULT_GOAL := help
+.PHONY: help run demo test test-clients check format locks clean
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.ready
+CODE := flowpool addons home providers routing credentials tests bench
+
+help: ## what there is
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
+
+run: $(STAMP) ## start the proxy in the foreground
+	$(BIN)/flowpool serve
+
+demo: $(STAMP) ## three made-up accounts run out one after another, on this machine alone
+	$(BIN)/python -m tests.demo
+
+test: $(STAMP) ## all tests but those that drive real client programs
+	$(BIN)/python -m pytest -n 2 -m 'not clients'
+
+test-clients: $(STAMP) ## the real Claude Code through the pool, without a network (needs npm)
+	npm install --prefix tests/clients --ignore-scripts --no-audit --no-fund --no-package-lock --loglevel=error
+	tools/loopback-only $(BIN)/python -m pytest -m clients tests/clients
+
+check: $(STAMP) ## lint, types, import rule
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+format: $(STAMP) ## put the code in shape
+	$(BIN)/ruff check --fix --silent . || true
+	$(BIN)/ruff format .
+
+locks: $(STAMP) ## resolve the locks anew
+	$(BIN)/uv pip compile $(LOCK) pyproject.toml -o requirements/run.txt
+	$(BIN)/uv pip compile $(LOCK) -c requirements/run.txt pyproject.toml --group dev -o requirements/dev.txt
+
+LOCK := --quiet --universal --python-version 3.12 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --upgrade
+
+$(STAMP): pyproject.toml requirements/dev.txt .python-version
+	@sh tools/make-venv $(VENV)
+	@touch $@
+
+clean: ## remove what was made
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

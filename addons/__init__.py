@@ -1,0 +1,1 @@
+"""The shell in the proxy: one file, one hook duty."""

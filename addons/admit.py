@@ -1,0 +1,126 @@
+"""Admit: who may speak, in which mode, on which path; and no secret header stays on any flow."""
+
+import ipaddress
+import posixpath
+import re
+from collections.abc import Mapping
+from urllib.parse import unquote
+
+from mitmproxy import http
+from mitmproxy.proxy.mode_specs import ReverseMode
+
+from addons.exchange import EXCHANGES, Exchange, Path
+from addons.guard import fail_closed
+from addons.limits import request_head
+from addons.replies import own
+from addons.sign import mask
+from home.settings import Settings
+from providers.contract import Provider
+
+PREFIX = "/_flowpool"
+HTTP_PORT = 80
+KEY_HEADER = "x-flowpool-key"
+_OWN_HEADERS = re.compile(rb"x-flowpool-.*", re.IGNORECASE)
+
+type Upstream = tuple[str, str, int]
+
+
+class Admit:
+    """Opens an exchange for every request, and answers at once those that may go no further."""
+
+    name = "flowpool_admit"
+
+    def __init__(self, settings: Settings, providers: Mapping[Upstream, Provider]) -> None:
+        self._settings = settings
+        self._providers = providers
+        self._listen = str(settings.listen.claude)
+
+    @fail_closed
+    def requestheaders(self, flow: http.HTTPFlow) -> None:
+        """Mask the secrets first; then look at who asks for what."""
+        exchange = self._open(flow)
+        exchange.provider = self._provider(flow)
+        refusal = self._refusal(flow, exchange)
+        if refusal is not None:
+            exchange.answer = "E"
+            flow.response = own(exchange, 400, refusal, retry=False)
+        elif is_ours(flow.request.path):
+            exchange.path = Path.LOCAL
+        elif exchange.provider is not None:
+            self._sort(flow, exchange, exchange.provider)
+
+    @fail_closed
+    def http_connect(self, flow: http.HTTPFlow) -> None:
+        """No tunnels: what is asked through one could not be signed."""
+        exchange = self._open(flow)
+        exchange.answer = "E"
+        flow.response = own(exchange, 400, "flowpool opens no tunnels: set ANTHROPIC_BASE_URL instead", retry=False)
+
+    def _open(self, flow: http.HTTPFlow) -> Exchange:
+        """Begin the exchange: from here nothing secret is on the flow."""
+        request = flow.request
+        key = request.headers.get(KEY_HEADER, "")
+        request.headers.fields = tuple(f for f in request.headers.fields if not _OWN_HEADERS.fullmatch(f[0]))
+        exchange = Exchange(limits=self._settings.limits, rules=self._settings.rules, own=mask(request), key=key)
+        EXCHANGES[flow] = exchange
+        return exchange
+
+    def _provider(self, flow: http.HTTPFlow) -> Provider | None:
+        mode = flow.client_conn.proxy_mode
+        if not isinstance(mode, ReverseMode):
+            return None
+        return self._providers.get((mode.scheme, mode.address[0], mode.address[1]))
+
+    def _sort(self, flow: http.HTTPFlow, exchange: Exchange, provider: Provider) -> None:
+        head = request_head(flow.request)
+        if provider.is_misplaced(head):
+            exchange.answer = "F"
+            base = f"http://{flow.request.headers.get('host', self._listen)}"
+            flow.response = own(exchange, 404, f"this path is not served: set ANTHROPIC_BASE_URL={base}", retry=False)
+        else:
+            exchange.path = Path.POOLED if provider.is_pooled(head) else Path.PASSED
+
+    def _refusal(self, flow: http.HTTPFlow, exchange: Exchange) -> str | None:
+        """Why the request is not let in, saying what to set; None when it is."""
+        if exchange.provider is None:
+            return "this mitmproxy mode is not flowpool's: start it without --mode, or as a reverse proxy to a provider"
+        if not _is_loopback(flow.client_conn.peername):
+            return "only programs on this machine are served: ask on 127.0.0.1"
+        allowed = self._hosts(flow)
+        host = flow.request.headers.get("host", "").lower()
+        if host not in allowed:
+            base = f"http://127.0.0.1:{flow.client_conn.sockname[1]}"
+            return f"the Host header is not one of flowpool's: set ANTHROPIC_BASE_URL={base}"
+        origin = flow.request.headers.get("origin", "").lower()
+        if origin and origin not in {f"http://{name}" for name in allowed}:
+            return "requests from web pages of another origin are not served: use flowpool's own address"
+        if flow.request.headers.get("sec-fetch-site", "none").lower() not in {"none", "same-origin"}:
+            return "requests from other web sites are not served: use flowpool's own address"
+        return None
+
+    def _hosts(self, flow: http.HTTPFlow) -> frozenset[str]:
+        """The names under which this very listener may be asked."""
+        port = flow.client_conn.sockname[1]
+        names = {f"{host}:{port}" for host in ("127.0.0.1", "localhost", "[::1]")}
+        if self._settings.listen.claude.port == port:
+            names.add(self._listen.lower())
+        if port == HTTP_PORT:  # clients leave the default port out
+            names |= {"127.0.0.1", "localhost", "[::1]"}
+        return frozenset(names)
+
+
+def is_ours(path: str) -> bool:
+    """Whether a path is flowpool's own, however it is written."""
+    plain = path.partition("?")[0]
+    for _ in range(3):  # decoded as often as anybody behind us might
+        plain = unquote(plain)
+    plain = "/" + plain.replace("\\", "/").lstrip("/").lower()
+    return any(way == PREFIX or way.startswith(PREFIX + "/") for way in (plain, posixpath.normpath(plain)))
+
+
+def _is_loopback(peer: tuple[str, int] | None) -> bool:
+    if not peer:
+        return False
+    address = ipaddress.ip_address(peer[0].partition("%")[0])
+    mapped = getattr(address, "ipv4_mapped", None)
+    return (mapped or address).is_loopback

@@ -1,0 +1,114 @@
+"""Options: how mitmproxy is started for us, and the word that it accepts requests.
+
+`mitmdump -s addons/pool.py` needs no flag. A mode cannot be set once mitmproxy is loading scripts (its servers are already being
+started), so when none was given the same program is started again, in the same process, with the modes that flowpool needs.
+"""
+
+import os
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import ruamel.yaml
+from mitmproxy import ctx, exceptions
+from mitmproxy.net import server_spec
+from mitmproxy.proxy.mode_specs import ReverseMode
+
+from home import running
+from home.checks import Address
+from home.paths import Home
+from home.settings import Settings
+
+RESTARTED = "FLOWPOOL_RESTARTED"
+_NAME = "mitm_config.yaml"
+
+
+class StartError(Exception):
+    """flowpool cannot start; the message is one line."""
+
+
+def ensure_modes(settings: Settings) -> None:
+    """Start mitmproxy again with our modes when the user gave none; does not return in that case."""
+    restarted = os.environ.pop(RESTARTED, None)
+    if ctx.options.mode != ctx.options.default("mode"):
+        return
+    if restarted:
+        raise StartError("mitmproxy did not take the mode that flowpool gave it")
+    listen = settings.listen.claude
+    if ctx.options.listen_port is not None:
+        listen = Address(host=listen.host, port=ctx.options.listen_port)
+    mode = f"reverse:{settings.providers.anthropic.upstream}@{listen}"
+    arguments = [sys.executable, *sys.orig_argv[1:], "--mode", mode]
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.execve(sys.executable, arguments, {**os.environ, RESTARTED: "1"})  # noqa: S606 - no shell, our own program
+
+
+def apply_defaults() -> None:
+    """Apply mitm_config.yaml where the user gave nothing; what only another of mitmproxy's programs knows is passed over."""
+    path = _config_file()
+    try:
+        found: Any = ruamel.yaml.YAML(typ="safe", pure=True).load(path.read_bytes())
+        wanted = {k: v for k, v in dict(found or {}).items() if k in ctx.options and not _is_given(k)}
+        ctx.options.update(**wanted)
+    except (OSError, ValueError, TypeError, KeyError, ruamel.yaml.error.YAMLError, exceptions.OptionsError) as e:
+        raise StartError(f"{path}: {' '.join(str(e).split())}") from e
+    if ctx.options.proxy_debug:
+        raise StartError("proxy_debug would print credentials: start without it")
+
+
+def _is_given(name: str) -> bool:
+    """Whether the user set the option."""
+    return bool(ctx.options.default(name) != getattr(ctx.options, name))
+
+
+def _config_file() -> Path:
+    """The file in a checkout's root, else the copy that the wheel carries."""
+    here = Path(__file__).resolve().parent
+    return next(path for path in (here.parent / _NAME, here / _NAME) if path.is_file())
+
+
+class Options:
+    """Says when the proxy accepts requests, and where."""
+
+    name = "flowpool_options"
+
+    def __init__(self, home: Home, settings: Settings) -> None:
+        self._home = home
+        self._settings = settings
+
+    def running(self) -> None:
+        """Write running.json, and one line on stderr."""
+        listen = self._own_listener()
+        if listen is None:
+            upstream = self._settings.providers.anthropic.upstream
+            message = f"flowpool: serving nobody: no mode given is flowpool's; use --mode reverse:{upstream}@HOST:PORT"
+        else:
+            message = f"flowpool: listening on http://{listen}"
+            now = datetime.now(UTC)
+            running.write(self._home.running, running.Running(pid=os.getpid(), listen={"claude": listen}, started=now))
+        print(message, file=sys.stderr, flush=True)  # noqa: T201 - what starters wait for
+
+    def done(self) -> None:
+        """Forget that the proxy runs."""
+        running.remove(self._home.running, os.getpid())
+
+    def listening(self) -> str:
+        """The address that clients of Claude Code's kind reach, as host:port."""
+        return str(self._own_listener() or self._settings.listen.claude)
+
+    def _own_listener(self) -> Address | None:
+        ours = upstreams(self._settings)["anthropic"]
+        for server in ctx.master.addons.get("proxyserver").servers:
+            mode = server.mode
+            if isinstance(mode, ReverseMode) and (mode.scheme, *mode.address) == ours and server.listen_addrs:
+                return Address(host=server.listen_addrs[0][0], port=server.listen_addrs[0][1])
+        return None
+
+
+def upstreams(settings: Settings) -> Mapping[str, tuple[str, str, int]]:
+    """Scheme, host and port of each provider's upstream, by the provider's name."""
+    scheme, address = server_spec.parse(settings.providers.anthropic.upstream, "https")
+    return {"anthropic": (scheme, address[0], address[1])}

@@ -1,0 +1,62 @@
+"""Answers of our own, and upstream answers that we mend, as mitmproxy's responses."""
+
+import json
+
+import msgspec
+from mitmproxy import http
+from mitmproxy.net import encoding
+
+from addons.exchange import Exchange
+from providers.contract import Fields, Reply
+
+SUCCESS = range(200, 300)
+READ_LIMIT = 4 * 1024 * 1024
+"""A refused body that decodes to more than this is judged by its head alone."""
+
+
+def response_of(reply: Reply) -> http.Response:
+    """A whole response as the client gets it."""
+    fields = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in reply.headers]
+    response = http.Response.make(reply.status, b"", http.Headers(fields))
+    response.data.content = reply.body
+    response.data.headers = http.Headers(
+        [*((n, v) for n, v in fields if n.lower() != b"content-length"), (b"content-length", b"%d" % len(reply.body))]
+    )
+    return response
+
+
+def own(exchange: Exchange | None, status: int, message: str, *, retry: bool) -> http.Response:
+    """An answer of our own in the vendor's shape."""
+    if exchange is not None and exchange.provider is not None:
+        return response_of(exchange.provider.failed(status, message, retry=retry))
+    kind = {404: "not_found_error", 400: "invalid_request_error"}.get(status, "api_error")
+    body = json.dumps({"type": "error", "error": {"type": kind, "message": message}}).encode()
+    headers = (("content-type", "application/json"), *(() if retry else (("x-should-retry", "false"),)))
+    return response_of(Reply(status=status, headers=headers, body=body))
+
+
+def fields_of(response: http.Response) -> Fields:
+    """A response's headers as text, in order."""
+    return tuple((n.decode("latin-1"), v.decode("latin-1")) for n, v in response.headers.fields)
+
+
+def decoded_body(response: http.Response) -> bytes:
+    """The body as text to read; as it came when its encoding is a lie, nothing when it decodes to too much."""
+    raw = response.raw_content or b""
+    name = response.headers.get("content-encoding", "").strip().lower()
+    if not name or name == "identity":
+        return raw
+    try:
+        body = encoding.decode(raw, name)
+    except ValueError:
+        return raw
+    return body if isinstance(body, bytes) and len(body) <= READ_LIMIT else b""
+
+
+def is_json(body: bytes) -> bool:
+    """Whether the body is one whole JSON value."""
+    try:
+        msgspec.json.decode(body)
+    except msgspec.DecodeError:
+        return False
+    return True

@@ -1,0 +1,92 @@
+"""The request log: one canonical JSON line per request."""
+
+import json
+import logging
+import time
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from mitmproxy import http
+
+from addons.exchange import CLIENT, EXCHANGES, Ended, Exchange, Path
+from addons.guard import fail_closed
+from addons.replies import SUCCESS
+from routing.words import Account, AccountId
+
+logger = logging.getLogger("flowpool.requests")
+
+
+class RequestLog:
+    """Writes the line when the exchange is over."""
+
+    name = "flowpool_requestlog"
+
+    def __init__(self, accounts: Mapping[AccountId, Account]) -> None:
+        self._accounts = accounts
+
+    @fail_closed
+    def response(self, flow: http.HTTPFlow) -> None:
+        """The client has its answer."""
+        self._write(flow)
+
+    @fail_closed
+    def error(self, flow: http.HTTPFlow) -> None:
+        """The exchange ended without one."""
+        self._write(flow)
+
+    def _write(self, flow: http.HTTPFlow) -> None:
+        exchange = EXCHANGES.get(flow)
+        if exchange is None or exchange.is_logged or (exchange.path is Path.LOCAL and exchange.answer is None):
+            return
+        exchange.is_logged = True
+        logger.info("%s", json.dumps(self.line(flow, exchange), separators=(",", ":")))
+
+    def line(self, flow: http.HTTPFlow, exchange: Exchange) -> dict[str, Any]:
+        """The request as a document; times in milliseconds, nothing of what was said."""
+        demand = exchange.demand
+        return {
+            "at": exchange.began_at.isoformat(timespec="milliseconds"),
+            "id": exchange.id,
+            "conversation": demand.conversation if demand else None,
+            "model": demand.model if demand else None,
+            "path": flow.request.path.partition("?")[0],
+            "account": self._name(exchange.account),
+            "because": exchange.because,
+            "tried": [
+                {
+                    "account": self._name(attempt.account),
+                    "status": attempt.status,
+                    "row": attempt.verdict.row,
+                    "verdict": attempt.verdict.kind.value,
+                }
+                for attempt in exchange.trail.attempts
+            ],
+            "status": flow.response.status_code if flow.response else None,
+            "first_byte_ms": _milliseconds(exchange.began, exchange.first_byte),
+            "total_ms": _milliseconds(exchange.began, time.monotonic()),
+            "usage": asdict(exchange.usage) if exchange.usage else None,
+            "answer": exchange.answer,
+            "ended": ended(flow, exchange).value,
+        }
+
+    def _name(self, account: AccountId | None) -> str | None:
+        if account is None or account == CLIENT:
+            return account
+        known = self._accounts.get(account)
+        return known.name if known else account
+
+
+def ended(flow: http.HTTPFlow, exchange: Exchange) -> Ended:
+    """How the exchange ended."""
+    if exchange.client_left:
+        return Ended.CLIENT_LEFT
+    if exchange.path is Path.PASSED:
+        return Ended.PASSED
+    if flow.response is None or flow.response.status_code not in SUCCESS:
+        return Ended.REFUSED
+    return Ended.COMPLETE if exchange.is_complete else Ended.CUT
+
+
+def _milliseconds(start: float, end: float | None) -> float | None:
+    return None if end is None else round((end - start) * 1000, 1)

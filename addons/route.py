@@ -1,0 +1,210 @@
+"""Route: what a request needs, who serves it, and what comes next whenever an attempt has ended."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from mitmproxy import http
+
+from addons.exchange import CLIENT, EXCHANGES, Answered, Exchange, Path, Pause, Relay, Resume, Send
+from addons.guard import fail_closed
+from addons.judge import judge
+from addons.limits import observe, request_head
+from addons.replies import own, response_of
+from addons.sign import Signer
+from providers.contract import Provider
+from routing.chains import Again, next_step, settle
+from routing.decisions import Answer as OwnAnswer
+from routing.decisions import Choice, GiveUp, Use, Wait
+from routing.observations import Dispatched, Ended, Succeeded
+from routing.router import Router
+from routing.trail import Attempt
+from routing.verdicts import OK_ROW, AuthLadder, HoldOrder, Hop, Left, Verdict, VerdictKind
+from routing.words import Account, AccountId, Demand, Family
+
+NO_SECRET = Verdict(
+    row=18,
+    kind=VerdictKind.AUTH,
+    because="no readable secret is stored",
+    hop=Hop.EACH,
+    left=Left.OWN,
+    hold=HoldOrder(until=AuthLadder()),
+)
+UNANSWERED = Verdict(row=7, kind=VerdictKind.TRANSPORT, because="the client left before an answer came")
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+class Route:
+    """Turns requests into demands, and the Router's choices into steps of the replay layer."""
+
+    name = "flowpool_route"
+
+    def __init__(self, router: Router, accounts: Mapping[AccountId, Account], signer: Signer) -> None:
+        self._router = router
+        self._accounts = accounts
+        self._signer = signer
+
+    @fail_closed
+    def request(self, flow: http.HTTPFlow) -> None:
+        """Say what the request needs; a provider without accounts leaves it to the client's own credential."""
+        exchange = EXCHANGES.get(flow)
+        if exchange is None or exchange.provider is None or flow.response is not None:
+            return
+        provider = exchange.provider
+        if exchange.path is Path.POOLED:
+            exchange.demand = provider.demand(request_head(flow.request), flow.request.raw_content or b"")
+            if not self._has_accounts(provider):
+                exchange.account, exchange.answer = CLIENT, "G"
+        else:
+            replayable = flow.request.method in SAFE_METHODS
+            exchange.demand = Demand(provider=provider.name, model="", family=Family(""), replayable=replayable)
+            exchange.account = CLIENT
+
+    def _has_accounts(self, provider: Provider) -> bool:
+        return any(a.provider == provider.name and a.id != CLIENT for a in self._accounts.values())
+
+    @fail_closed
+    def flowpool_attempt(self, flow: http.HTTPFlow) -> None:
+        """Judge the attempt that ended, if one did, and choose what comes next."""
+        exchange = EXCHANGES[flow]
+        if exchange.provider is None or exchange.demand is None:
+            flow.response, exchange.step = own(exchange, 404, "nothing is served here", retry=False), Relay()
+            return
+        if exchange.pause is not None:
+            self._resume(exchange, exchange.pause)
+        if exchange.end is not None and not self._conclude(flow, exchange, exchange.provider, exchange.demand):
+            exchange.step = Relay()
+            return
+        choice = self._choose(exchange, exchange.demand)
+        self._apply(choice, exchange)
+        if isinstance(choice, GiveUp):
+            self._give_up(choice, flow, exchange, exchange.provider)
+
+    def _resume(self, exchange: Exchange, pause: Wait) -> None:
+        """Come back from a pause: a wait for recovery starts counts anew, one between tries is charged to the budget."""
+        exchange.pause, exchange.floor = None, pause.until
+        if pause.account is None:
+            exchange.trail = exchange.trail.renewed()
+
+    def _conclude(self, flow: http.HTTPFlow, exchange: Exchange, provider: Provider, demand: Demand) -> bool:
+        """Take the attempt's end into the trail; False when it is what the client gets."""
+        if not exchange.is_pooled and isinstance(exchange.end, Answered):
+            return False
+        exchange.leftover, exchange.may_resume = None, False
+        verdict = settle(judge(flow.response, exchange, provider, demand), exchange.trail, demand, exchange.rules)
+        if verdict.row == OK_ROW:
+            exchange.verdict = verdict
+            return False
+        if exchange.is_pooled:
+            observe(self._router, exchange, verdict)
+        if not verdict.blames_credential and exchange.leftover is not None:
+            exchange.kept = exchange.leftover
+        status = flow.response.status_code if flow.response is not None else None
+        self._grow(exchange, verdict, status)
+        return True
+
+    def _grow(self, exchange: Exchange, verdict: Verdict, status: int | None) -> None:
+        assert exchange.account is not None
+        assert exchange.sent_at is not None
+        exchange.trail = exchange.trail.grown(
+            Attempt(
+                account=exchange.account,
+                verdict=verdict,
+                sent_at=exchange.sent_at,
+                ended_at=exchange.now(),
+                waited=exchange.waited,
+                status=status,
+            )
+        )
+        exchange.waited, exchange.sent_at, exchange.end = timedelta(), None, None
+
+    def _choose(self, exchange: Exchange, demand: Demand) -> Choice:
+        """Ask the Router until it names an account whose secret is at hand, or none."""
+        while True:
+            now = exchange.now()
+            if exchange.account == CLIENT:
+                return self._client_choice(exchange, demand, now)
+            choice = self._router.choose(demand, exchange.trail, now)
+            if not isinstance(choice, Use) or self._signer.has(choice.account):
+                return choice
+            exchange.account, exchange.sent_at = choice.account, now
+            exchange.readings = ()
+            observe(self._router, exchange, NO_SECRET)
+            self._grow(exchange, NO_SECRET, None)
+
+    def _client_choice(self, exchange: Exchange, demand: Demand, now: datetime) -> Choice:
+        """The same bounds for what goes out on the client's own credential, where nobody else can be asked."""
+        trail = exchange.trail
+        if trail.last is None:
+            return Use(account=CLIENT, because="the client's own credential")
+        step = next_step(trail, demand, exchange.rules)
+        if not isinstance(step, Again):
+            return GiveUp(answer=OwnAnswer.RELAY, because=trail.last.verdict.because)
+        if now >= step.at:
+            return Use(account=CLIENT, because=f"again: {trail.last.verdict.because}")
+        return Wait(until=step.at, account=CLIENT, because=trail.last.verdict.because)
+
+    def _apply(self, choice: Choice, exchange: Exchange) -> None:
+        """Turn a choice into the replay layer's next step."""
+        exchange.because = choice.because
+        match choice:
+            case Use(account=account):
+                self._use(account, exchange)
+            case Wait(until=until, account=account):
+                exchange.may_resume = False
+                pause = max(until - exchange.now(), timedelta())
+                if account is not None:
+                    exchange.waited += pause
+                exchange.pause, exchange.step = choice, Pause(pause.total_seconds())
+            case GiveUp():
+                exchange.step = Relay()
+
+    def _use(self, account: AccountId, exchange: Exchange) -> None:
+        now = exchange.now()
+        exchange.account, exchange.sent_at, exchange.readings = account, now, ()
+        exchange.step = Send()
+        if exchange.path is Path.POOLED and exchange.demand is not None:
+            self._router.observe(Dispatched(exchange=exchange.id, account=account, demand=exchange.demand, at=now))
+
+    def _give_up(self, choice: GiveUp, flow: http.HTTPFlow, exchange: Exchange, provider: Provider) -> None:
+        """Put in the flow what the client gets; an answer that is relayed as it came is there already."""
+        if choice.answer is OwnAnswer.RELAY and exchange.may_resume:
+            exchange.step = Resume()
+            return
+        if choice.answer is OwnAnswer.RELAY:
+            reply = exchange.leftover
+        elif choice.answer is OwnAnswer.RELAY_EARLIER and exchange.kept is not None:
+            reply = exchange.kept
+        else:
+            exchange.answer = choice.answer.value
+            readings = () if choice.recovers is None else self._router.readings(choice.recovers.account)
+            reply = provider.gave_up(choice, self._accounts, readings, exchange.now())
+        if reply is not None:
+            flow.response = response_of(reply)
+
+    @fail_closed
+    def response(self, flow: http.HTTPFlow) -> None:
+        """The client has its answer: a success makes the conversation stick."""
+        exchange = EXCHANGES.get(flow)
+        if exchange is not None and not exchange.is_over:
+            self._end(flow, exchange)
+
+    @fail_closed
+    def error(self, flow: http.HTTPFlow) -> None:
+        """The exchange ended without an answer."""
+        exchange = EXCHANGES.get(flow)
+        if exchange is not None and not exchange.is_over:
+            exchange.client_left = not flow.client_conn.connected
+            self._end(flow, exchange)
+
+    def _end(self, flow: http.HTTPFlow, exchange: Exchange) -> None:
+        exchange.is_over = True
+        if exchange.path is not Path.POOLED or exchange.demand is None:
+            return
+        if exchange.sent_at is not None and exchange.account is not None:
+            verdict = exchange.verdict or UNANSWERED
+            if exchange.is_complete and not exchange.client_left:
+                self._router.observe(
+                    Succeeded(exchange=exchange.id, account=exchange.account, demand=exchange.demand, at=exchange.now())
+                )
+            self._grow(exchange, verdict, flow.response.status_code if flow.response is not None else None)
+        self._router.observe(Ended(exchange=exchange.id, trail=exchange.trail, at=exchange.now()))

@@ -1,0 +1,113 @@
+"""Signing: the only place where a choice of account and its secret meet.
+
+The flow never holds a live credential. What is sent is a copy of its head, made at the moment of sending.
+"""
+
+import copy
+from collections.abc import Iterator, Mapping
+
+from mitmproxy import http
+from mitmproxy.net.http import url
+
+from addons.exchange import Exchange
+from credentials.credential import Credential
+from providers.contract import Ride
+from routing.words import Account, AccountId
+
+MASK = b"[masked]"
+SECRET_HEADERS = frozenset({b"authorization", b"x-api-key", b"proxy-authorization", b"cookie"})
+
+type Fields = list[tuple[bytes, bytes]]
+
+
+class Signer:
+    """Puts the payer's credential on what is sent."""
+
+    def __init__(self, accounts: Mapping[AccountId, Account], credentials: Mapping[AccountId, Credential]) -> None:
+        self._accounts = accounts
+        self._credentials = credentials
+
+    def has(self, account: AccountId) -> bool:
+        """Whether the account's secret is at hand."""
+        return account in self._credentials
+
+    def signed(self, request: http.Request, exchange: Exchange | None) -> http.Request:
+        """A copy of the request's head as the upstream gets it; without an exchange it carries no credential at all."""
+        head = copy.copy(request)
+        head.data = copy.copy(request.data)
+        head.data.content = None  # the head only: mitmproxy keeps it until the stream ends
+        fields: Fields = [
+            (name, _host(request) if name.lower() == b"host" else value) for name, value in request.headers.fields
+        ]
+        if exchange is None:
+            fields = _without_secrets(fields)
+        elif exchange.is_pooled:
+            fields = self._pooled(fields, exchange)
+        else:
+            fields = list(_with_own(fields, exchange.own))
+        head.data.headers = http.Headers(fields)
+        return head
+
+    def _pooled(self, fields: Fields, exchange: Exchange) -> Fields:
+        if exchange.account is None or exchange.provider is None:
+            raise AssertionError("a pooled request is sent only on a chosen account")
+        ride = exchange.provider.ride(self._accounts[exchange.account].kind)
+        secret = self._credentials[exchange.account].access.reveal()
+        place = next((i for i, (name, _) in enumerate(fields) if name.lower() in SECRET_HEADERS), len(fields))
+        kept_before = len(_without_secrets(fields[:place]))
+        fields = _without_secrets(fields)
+        fields.insert(kept_before, (ride.header.encode(), ride.value.format(secret).encode()))
+        return _with_list(_with_identity(fields), ride)
+
+
+def mask(request: http.Request) -> tuple[bytes, ...]:
+    """Mask every secret header of the request in place; returns the values that were there, in order."""
+    own = tuple(value for name, value in request.headers.fields if name.lower() in SECRET_HEADERS)
+    if own:
+        request.headers.fields = tuple(
+            (name, MASK if name.lower() in SECRET_HEADERS else value) for name, value in request.headers.fields
+        )
+    return own
+
+
+def _host(request: http.Request) -> bytes:
+    host = f"[{request.host}]" if ":" in request.host else request.host
+    return url.hostport(request.scheme, host, request.port).encode()
+
+
+def _without_secrets(fields: Fields) -> Fields:
+    return [(name, value) for name, value in fields if name.lower() not in SECRET_HEADERS]
+
+
+def _with_own(fields: Fields, own: tuple[bytes, ...]) -> Iterator[tuple[bytes, bytes]]:
+    values = iter(own)
+    for name, value in fields:
+        yield name, next(values) if name.lower() in SECRET_HEADERS else value
+
+
+def _with_identity(fields: Fields) -> Fields:
+    """Ask for an uncompressed answer, so that a stream can be read as it passes."""
+    if any(name.lower() == b"accept-encoding" for name, _ in fields):
+        return [(name, b"identity" if name.lower() == b"accept-encoding" else value) for name, value in fields]
+    return [*fields, (b"accept-encoding", b"identity")]
+
+
+def _with_list(fields: Fields, ride: Ride) -> Fields:
+    """Add to and take from a comma list what the credential's kind demands; a list that is right stays byte for byte."""
+    name = ride.list_header.encode()
+    held = [value.decode("latin-1") for key, value in fields if key.lower() == name]
+    members = [member.strip() for value in held for member in value.split(",") if member.strip()]
+    missing = ride.gains.difference(members)
+    if not missing and not ride.loses.intersection(members):
+        return fields
+    wanted = ",".join([m for m in members if m not in ride.loses] + sorted(missing)).encode("latin-1")
+    result: Fields = []
+    for key, value in fields:
+        if key.lower() != name:
+            result.append((key, value))
+        elif wanted:
+            result.append((key, wanted))
+            wanted = b""
+    if wanted:
+        result.append((name, wanted))
+    return result

@@ -1,0 +1,75 @@
+"""A store in one private JSON file."""
+
+import json
+from pathlib import Path
+
+from credentials import files, record
+from credentials.credential import Credential
+from credentials.errors import NotStored, Unreadable
+from credentials.files import DISK, Disk
+
+VERSION = 1
+
+type Entries = dict[str, object]
+
+
+class FileStore:
+    """Keeps credentials in a 0600 file; each change re-reads it inside a lock that spans processes.
+
+    A file that cannot be understood is never overwritten, and an entry that this version does not know is kept.
+    """
+
+    def __init__(self, path: Path, disk: Disk = DISK) -> None:
+        self._path = path
+        self._disk = disk
+
+    def get(self, account_id: str) -> Credential:
+        """Return an account's credential; raise NotStored when there is none."""
+        entries = self._read()
+        if account_id not in entries:
+            raise NotStored(account_id)
+        try:
+            return record.load(entries[account_id])
+        except ValueError as error:
+            raise Unreadable(self._path, f"{account_id}: {error}", "flowpool add NAME --replace") from None
+
+    def put(self, account_id: str, credential: Credential) -> None:
+        """Keep a credential in place of any other; it is on the disk when this returns."""
+        with files.lock(self._path):
+            self._write(self._read() | {account_id: record.dump(credential)})
+
+    def delete(self, account_id: str) -> None:
+        """Forget an account's credential, if there is one."""
+        with files.lock(self._path):
+            entries = self._read()
+            if account_id in entries:
+                del entries[account_id]
+                self._write(entries)
+
+    def ids(self) -> tuple[str, ...]:
+        """Return the ids that have a credential, sorted."""
+        return tuple(sorted(self._read()))
+
+    def describe(self) -> str:
+        """Say where secrets are kept."""
+        return f"in the file {self._path}, which only you can read"
+
+    def _read(self) -> Entries:
+        data = files.read(self._path, private=True)
+        if data is None:
+            return {}
+        try:
+            found = json.loads(data.decode())
+        except (ValueError, RecursionError):
+            raise Unreadable(self._path, "not valid JSON") from None  # the cause would quote it
+        match found:
+            case {"version": int(version)} if version > VERSION:
+                raise Unreadable(self._path, f"written by a newer flowpool (version {version})")
+            case {"version": 1, "accounts": dict(entries)}:
+                return entries
+            case _:
+                raise Unreadable(self._path, "not a file of secrets")
+
+    def _write(self, entries: Entries) -> None:
+        text = json.dumps({"version": VERSION, "accounts": entries}, indent=2)
+        files.write(self._path, text.encode(), self._disk)

@@ -1,0 +1,27 @@
+"""The contract of every place that keeps secrets."""
+
+from typing import Protocol
+
+from credentials.credential import Credential
+
+
+class Store(Protocol):
+    """Keeps one credential per account, by the account's id; may block, so never on an event loop.
+
+    Every method may raise CredentialError.
+    """
+
+    def get(self, account_id: str) -> Credential:
+        """Return an account's credential; raise NotStored when there is none."""
+
+    def put(self, account_id: str, credential: Credential) -> None:
+        """Keep a credential in place of any other; durable when this returns."""
+
+    def delete(self, account_id: str) -> None:
+        """Forget an account's credential; nothing happens when there is none."""
+
+    def ids(self) -> tuple[str, ...]:
+        """Return the ids that have a credential, sorted."""
+
+    def describe(self) -> str:
+        """Say where secrets are kept, to follow the words "secrets are kept"."""

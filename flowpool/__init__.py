@@ -1,0 +1,1 @@
+"""The shell in the terminal: the command flowpool."""

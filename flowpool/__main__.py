@@ -1,0 +1,5 @@
+"""`python -m flowpool`."""
+
+from flowpool.main import main
+
+main()

@@ -1,0 +1,104 @@
+"""The command `flowpool`: finds the subcommand, imports it alone, and turns every fault into one line."""
+
+import importlib
+import io
+import os
+import re
+import sys
+import traceback
+from typing import override
+
+import click
+
+from credentials.errors import CredentialError
+from flowpool.errors import Failure
+from home.errors import HomeError
+from home.paths import Home
+
+COMMANDS = {  # name: module:attribute; imported only when it is called, so that each stays quick
+    "accounts": "flowpool.accounts:accounts",
+    "add": "flowpool.accounts:add",
+    "env": "flowpool.env:env",
+    "serve": "flowpool.serve:serve",
+    "status": "flowpool.status:status",
+}
+FAILED = 1
+MISUSED = 2
+
+_SECRET = re.compile(  # what may be a token that was put where it must not be
+    r"sk-[\w-]{4,}|[\w+/=.~-]{33,}|(?<=unexpected extra argument )\(.*\)|(?<=unexpected extra arguments )\(.*\)",
+    re.DOTALL,
+)
+
+
+class Shell(click.Group):
+    """The group of all commands."""
+
+    @override
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(COMMANDS)
+
+    @override
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, name = COMMANDS[cmd_name].partition(":")
+        command = getattr(importlib.import_module(module), name)
+        assert isinstance(command, click.Command)  # noqa: S101  # the table above is wrong otherwise
+        return command
+
+    @override
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except (click.exceptions.Exit, click.ClickException, click.Abort, EOFError):
+            raise
+        except Exception as error:  # noqa: BLE001  # the rim: nothing above this would show it better
+            if ctx.params["verbose"]:
+                traceback.print_exc()
+            click.echo(f"flowpool: {_line(error)}", err=True)
+            raise SystemExit(error.exit_code if isinstance(error, HomeError) else FAILED) from None
+
+
+def _line(error: Exception) -> str:
+    if isinstance(error, CredentialError | HomeError | Failure):
+        return str(error)
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return f"a fault of flowpool's own, {type(error).__name__}; run it as flowpool -v to see where"
+
+
+def _show_version(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from home.version import version  # noqa: PLC0415
+
+        click.echo(f"flowpool {version()}")
+        ctx.exit()
+
+
+@click.group(cls=Shell, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("-v", "--verbose", is_flag=True, help="Show where a failure came from.")
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version, help="Show it.")
+@click.pass_context
+def flowpool(ctx: click.Context, verbose: bool) -> None:
+    """Put one person's own coding accounts behind one local endpoint."""
+    del verbose  # Shell.invoke reads it
+    ctx.obj = Home.find(os.environ)
+
+
+def main() -> None:
+    """Run the command line of this process."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # a console that cannot show a letter must not end the program
+    try:
+        code = flowpool.main(prog_name="flowpool", standalone_mode=False)
+    except click.ClickException as error:
+        shown = io.StringIO()
+        error.show(shown)
+        click.echo(_SECRET.sub("(hidden)", shown.getvalue()), err=True, nl=False)  # it quotes what was typed
+        sys.exit(error.exit_code)
+    except (click.Abort, EOFError, KeyboardInterrupt):
+        click.echo("flowpool: stopped", err=True)
+        sys.exit(FAILED)
+    sys.exit(code if isinstance(code, int) else 0)

@@ -1,0 +1,1 @@
+"""What commands show: values in, rich renderables out."""

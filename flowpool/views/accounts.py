@@ -1,0 +1,18 @@
+"""The table of `accounts`."""
+
+from rich import box
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+HEADINGS = ("account", "kind", "provider", "rank", "state", "id")
+
+
+def view(rows: tuple[tuple[str, ...], ...]) -> RenderableType:
+    """Draw one row for each account, its cells in the order of HEADINGS."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in HEADINGS:
+        table.add_column(heading, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    return table

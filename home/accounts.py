@@ -1,0 +1,174 @@
+"""accounts.toml as values: the accounts of the pool, without their secrets."""
+
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from credentials import files
+from credentials.errors import Unreadable
+from home import toml
+from home.checks import nearest
+from home.errors import AccountsError, Fault
+from home.schema import PROVIDERS
+from routing.words import Account, AccountId, Kind
+
+VERSION = 1
+RESERVED = ("client",)  # in logs it stands for the client's own login
+NAME_RULE = "1 to 32 of a-z 0-9 . _ -, beginning with a letter or digit, and not client"
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}")
+_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_KEYS = ("id", "name", "provider", "kind", "enabled", "rank")
+
+type Accounts = tuple[Account, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Wrong(Exception):  # noqa: N818  # never leaves this module
+    """What is wrong, at which account (None: the whole file) and key."""
+
+    message: str
+    index: int | None = None
+    key: str = ""
+
+
+def is_name(text: str) -> bool:
+    """Tell whether an account may be called so."""
+    return _NAME.fullmatch(text) is not None and text not in RESERVED
+
+
+def new_id() -> AccountId:
+    """Draw an id: 12 hex digits."""
+    return AccountId(os.urandom(6).hex())
+
+
+def load(path: Path) -> Accounts:
+    """Read accounts.toml, in its order; no file means no accounts. Raises AccountsError; the file stays as it is."""
+    try:
+        data = files.read(path, private=False)
+    except Unreadable as error:
+        raise AccountsError(path, Fault(key="", line=None, message=error.what)) from error
+    return () if data is None else parse(path, data)
+
+
+def parse(path: Path, data: bytes) -> Accounts:
+    """Read the text of accounts.toml; path is for the messages."""
+    found = toml.parse(data)
+    if isinstance(found, Fault):
+        raise AccountsError(path, found)
+    try:
+        return _check_unique(_read(found))
+    except _Wrong as wrong:
+        key = ".".join(part for part in ("" if wrong.index is None else "accounts", wrong.key) if part)
+        raise AccountsError(path, Fault(key=key, line=_line(data, wrong), message=wrong.message)) from None
+
+
+def edit(path: Path, change: Callable[[Accounts], Accounts]) -> Accounts:
+    """Change the accounts while no other process can, from what is in the file now; return what is there then.
+
+    Raises AccountsError and leaves the file when it, or what change returns, is not valid; what change raises passes.
+    """
+    with files.lock(path):
+        accounts = change(load(path))
+        data = render(accounts)
+        parse(path, data)
+        files.write(path, data)
+    return accounts
+
+
+def render(accounts: Accounts) -> bytes:
+    """Return the text of accounts.toml."""
+    import tomli_w  # noqa: PLC0415  # needed only to write
+
+    return tomli_w.dumps({"version": VERSION, "accounts": [_table(account) for account in accounts]}).encode()
+
+
+def _table(account: Account) -> dict[str, str | bool | int]:
+    table: dict[str, str | bool | int] = {
+        "id": account.id,
+        "name": account.name,
+        "provider": account.provider,
+        "kind": account.kind.value,
+        "enabled": account.enabled,
+    }
+    return table if account.rank is None else table | {"rank": account.rank}
+
+
+def _read(found: toml.Table) -> Accounts:
+    version, tables = found.pop("version", None), found.pop("accounts", [])
+    if isinstance(version, int) and version > VERSION:
+        raise _Wrong(f"is {version}, written by a newer flowpool than this one, which reads {VERSION}", key="version")
+    if isinstance(version, bool) or version != VERSION:
+        if version is None and not tables and not found:
+            return ()  # an empty file
+        raise _Wrong(f"must be {VERSION}", key="version")
+    if found:
+        raise _Wrong("is not known here", key=next(iter(found)))
+    if not isinstance(tables, list):
+        raise _Wrong("must be tables: [[accounts]]", key="accounts")
+    return tuple(_account(index, table) for index, table in enumerate(tables))
+
+
+def _account(index: int, table: Any) -> Account:
+    if not isinstance(table, dict):
+        raise _Wrong("must be a table", index)
+    for key in table:
+        if key not in _KEYS:
+            raise _Wrong(f"is not known here; did you mean {nearest(key, _KEYS) or ', '.join(_KEYS)}?", index, key)
+    rank = table.get("rank")
+    if rank is not None and (isinstance(rank, bool) or not isinstance(rank, int)):
+        raise _Wrong("must be a whole number", index, "rank")
+    enabled = table.get("enabled", True)
+    if not isinstance(enabled, bool):
+        raise _Wrong("must be true or false", index, "enabled")
+    return Account(
+        id=AccountId(_text(index, table, "id", _ID, "1 to 64 letters, digits, _ or -")),
+        name=_text(index, table, "name", _NAME, NAME_RULE),
+        provider=_provider(index, table.get("provider")),
+        kind=_kind(index, table.get("kind")),
+        enabled=enabled,
+        rank=rank,
+    )
+
+
+def _text(index: int, table: toml.Table, key: str, pattern: re.Pattern[str], rule: str) -> str:
+    value = table.get(key)
+    if not isinstance(value, str) or not pattern.fullmatch(value) or value in RESERVED:
+        raise _Wrong(f"must be {rule}", index, key)
+    return value
+
+
+def _provider(index: int, value: Any) -> str:
+    if isinstance(value, str) and value in PROVIDERS:
+        return value
+    raise _Wrong(f"must be {' or '.join(PROVIDERS)}", index, "provider")
+
+
+def _kind(index: int, value: Any) -> Kind:
+    try:
+        return Kind(value)
+    except ValueError:
+        near = nearest(value, Kind) if isinstance(value, str) else None
+        hint = f"; did you mean {near}?" if near else ""
+        raise _Wrong(f"must be {' or '.join(Kind)}{hint}", index, "kind") from None
+
+
+def _check_unique(accounts: Accounts) -> Accounts:
+    for key in ("id", "name"):
+        seen: set[str] = set()
+        for index, account in enumerate(accounts):
+            value: str = getattr(account, key)
+            if value in seen:
+                raise _Wrong(f"{value} is there twice", index, key)
+            seen.add(value)
+    return accounts
+
+
+def _line(data: bytes, wrong: _Wrong) -> int | None:
+    """Find the line of the key, else of its account."""
+    places = toml.lines(data)
+    start: toml.Key = () if wrong.index is None else ("accounts", wrong.index)
+    return places.get((*start, wrong.key)) or places.get(start)

@@ -1,0 +1,57 @@
+"""What can be wrong in the user's folder."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+class HomeError(Exception):
+    """Something in the user's folder cannot be used; the message says what and where.
+
+    exit_code: what a program ends with on it: 1 a failure, 2 wrong settings.
+    """
+
+    exit_code = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """One thing that is wrong in a file that people edit.
+
+    key: dotted, empty when the file as a whole is meant. line: from 1; None when it cannot be told.
+    """
+
+    key: str
+    line: int | None
+    message: str
+
+    def at(self, path: Path) -> str:
+        """Say it in one line."""
+        place = f"{path}:{self.line}" if self.line else f"{path}"
+        return f"{place}: {self.key}: {self.message}" if self.key else f"{place}: {self.message}"
+
+
+class SettingsError(HomeError):
+    """config.toml is wrong; the message has one line for each fault, all at once."""
+
+    exit_code = 2
+
+    def __init__(self, path: Path, faults: tuple[Fault, ...]) -> None:
+        super().__init__("\n".join(fault.at(path) for fault in faults))
+        self.faults = faults
+
+
+class AccountsError(HomeError):
+    """accounts.toml cannot be used; it is left in place."""
+
+    exit_code = 2
+
+    def __init__(self, path: Path, fault: Fault) -> None:
+        super().__init__(fault.at(path))
+        self.fault = fault
+
+
+class ControlKeyError(HomeError):
+    """control.key does not hold a key."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"{path} does not hold a key; run: rm '{path}', and start the proxy again")

@@ -1,0 +1,97 @@
+"""running.json: which proxy runs and where it listens."""
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from credentials import files
+from credentials.errors import FileFault
+from home.checks import Address
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Running:
+    """One proxy that accepts requests.
+
+    pid: of the process that listens. listen: the real addresses by kind of client ("claude"), no port 0.
+    started: aware UTC.
+    """
+
+    pid: int
+    listen: Mapping[str, Address]
+    started: datetime
+
+
+def write(path: Path, running: Running) -> None:
+    """Say that a proxy runs, once it accepts; raise FileFault."""
+    listen = {name: str(address) for name, address in running.listen.items()}
+    document = {"pid": running.pid, "listen": listen, "started": running.started.isoformat()}
+    files.write(path, json.dumps(document).encode())
+
+
+def read(path: Path) -> Running | None:
+    """Return the proxy that runs; None when there is no file, it makes no sense, or its process is gone.
+
+    The pid may by now belong to another program: ask the address before trusting it.
+    """
+    running = _read(path)
+    return running if running and is_alive(running.pid) else None
+
+
+def remove(path: Path, pid: int) -> None:
+    """Forget the proxy with this pid; another one's file stays."""
+    running = _read(path)
+    if running and running.pid == pid:
+        path.unlink(missing_ok=True)
+
+
+def _read(path: Path) -> Running | None:
+    try:
+        data = files.read(path, private=False)
+        return _parse(json.loads(data)) if data else None
+    except (FileFault, ValueError, RecursionError):
+        return None
+
+
+def _parse(document: object) -> Running:
+    match document:
+        case {"pid": int(pid), "listen": dict(listen), "started": str(started)} if pid > 1 and listen:
+            addresses = {str(name): Address.parse(str(address)) for name, address in listen.items()}
+            moment = datetime.fromisoformat(started)
+        case _:
+            raise ValueError("not a running proxy")
+    if moment.tzinfo is None:
+        raise ValueError("a time without its zone")
+    return Running(pid=pid, listen=addresses, started=moment)
+
+
+if sys.platform == "win32":
+
+    def is_alive(pid: int) -> bool:
+        """Tell whether a process with this id exists; os.kill would end it here."""
+        import ctypes  # noqa: PLC0415
+
+        query_limited, still_active = 0x1000, 259
+        handle = ctypes.windll.kernel32.OpenProcess(query_limited, False, pid & 0xFFFFFFFF)
+        if not handle:
+            return False
+        code = ctypes.c_ulong()
+        ctypes.windll.kernel32.GetExitCodeProcess(handle, ctypes.byref(code))
+        ctypes.windll.kernel32.CloseHandle(handle)
+        return code.value == still_active
+
+else:
+
+    def is_alive(pid: int) -> bool:
+        """Tell whether a process with this id exists."""
+        try:
+            os.kill(pid, 0)
+        except PermissionError:
+            return True
+        except (ProcessLookupError, OverflowError):
+            return False
+        return True

@@ -1,0 +1,86 @@
+"""Every setting of config.toml: its default, its meaning and what it must be."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+from credentials.backends import BACKENDS
+from home import checks
+from home.tables import Settings
+from routing.rules import Overage
+
+VERSION = 1  # of config.toml
+PROVIDERS = ("anthropic",)
+STRATEGIES = ("perishing",)  # what routing offers; a test holds it against routing's own list
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """One setting.
+
+    meaning: one line for people. default: the value that holds when it is not set.
+    """
+
+    check: checks.Check
+    meaning: str
+    default: Any
+
+
+_KNOWN: dict[str, tuple[checks.Check, str]] = {
+    "listen.claude": (checks.address, "where Claude Code finds the pool; port 0 takes any free one"),
+    "providers.anthropic.upstream": (checks.upstream, "where requests go; no path, http only to this machine"),
+    "credentials.backend": (checks.one_of(*BACKENDS), "where secrets are kept: auto takes the best there is"),
+    "routing.strategy": (checks.one_of(*STRATEGIES), "how accounts are ordered"),
+    "routing.switch_at": (checks.fraction, "an account this full comes after all others; 0 to 1"),
+    "routing.overage": (checks.one_of(*Overage), "paid extra usage: avoid moves to another account, allow takes it"),
+    "replay.ambiguous": (checks.flag, "send again even when the first sending may have been worked on"),
+    "wait.max": (checks.seconds, "the longest a request waits inside the proxy, in seconds"),
+    "wait.margin_s": (checks.seconds, "seconds kept free of the client's own time-out"),
+    "retry.connect": (checks.waits, "seconds before each new try to connect"),
+    "retry.server_error": (checks.waits, "seconds before each new try after a server error"),
+    "retry.overloaded": (checks.waits, "seconds before each new try when the provider is overloaded"),
+    "retry.throttle_default_s": (checks.seconds, "seconds to wait when a throttled answer names none"),
+    "retry.throttle_wait_s": (
+        checks.seconds,
+        "a throttle up to this many seconds is waited for, a longer one moves on",
+    ),
+    "retry.budget_s": (checks.seconds, "what all these waits of one request may add up to"),
+    "hold.throttle_s": (checks.seconds, "the longest an account is left alone after a throttle"),
+    "hold.unknown_s": (checks.seconds, "after a refusal that names no end"),
+    "hold.forbidden_s": (checks.seconds, "after a refusal of permission"),
+    "hold.auth_s": (checks.seconds, "after a refused login; doubles each time"),
+    "hold.auth_max_s": (checks.seconds, "the longest after refused logins"),
+    "hold.credits_s": (checks.seconds, "after extra usage ran out of credits"),
+    "hold.balance_s": (checks.seconds, "after an API key's balance ran out"),
+    "hold.retest_s": (checks.seconds, "how often one request may try whether a hold still stands"),
+    "limits.connect_s": (checks.some_seconds, "seconds to reach the provider"),
+    "limits.headers_s": (checks.some_seconds, "seconds until an answer begins"),
+    "limits.stream_idle_s": (checks.some_seconds, "seconds of silence inside a stream"),
+    "limits.stream_total_s": (checks.some_seconds, "seconds of a whole stream"),
+    "limits.body_read_s": (checks.some_seconds, "seconds for the client to send its request"),
+    "limits.body_mib": (checks.some_amount, "the largest request, in MiB"),
+    "limits.gate_ms": (checks.amount, "how long the first events of a stream are held back to be judged"),
+    "limits.gate_kb": (checks.amount, "how much of a stream is held back at most, in kB"),
+}
+
+
+def _defaults(prefix: str, values: Any) -> Iterator[tuple[str, Any]]:
+    for item in fields(values):
+        value = getattr(values, item.name)
+        if is_dataclass(value) and not isinstance(value, checks.Address):
+            yield from _defaults(f"{prefix}{item.name}.", value)
+        else:
+            yield f"{prefix}{item.name}", value
+
+
+def _tables() -> Iterator[str]:
+    for key in _KNOWN:
+        parts = key.split(".")[:-1]
+        yield from (".".join(parts[: count + 1]) for count in range(len(parts)))
+
+
+SETTINGS: dict[str, Setting] = {
+    key: Setting(check=_KNOWN[key][0], meaning=_KNOWN[key][1], default=default)
+    for key, default in _defaults("", Settings())
+}
+TABLES: tuple[str, ...] = tuple(dict.fromkeys(_tables()))

@@ -1,0 +1,79 @@
+"""The tables of config.toml as values, with the defaults that hold when nothing is set."""
+
+from dataclasses import dataclass, field
+
+from home.checks import Address
+from routing.rules import Holds, Retry, Routing, Rules, Waiting
+
+DEFAULT_LISTEN = Address(host="127.0.0.1", port=3456)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listen:
+    """Where clients find us: one address per kind of client."""
+
+    claude: Address = DEFAULT_LISTEN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Anthropic:
+    """Where requests for Anthropic go: scheme, host and perhaps a port; no slash at the end."""
+
+    upstream: str = "https://api.anthropic.com"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Providers:
+    """What each service needs to be told."""
+
+    anthropic: Anthropic = field(default_factory=Anthropic)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keeping:
+    """Where secrets are kept: a name for credentials.backends.open_store."""
+
+    backend: str = "auto"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replay:
+    """ambiguous: send again also when it cannot be told whether the provider began to work."""
+
+    ambiguous: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How long and how much: seconds (_s), milliseconds (_ms), 2**20 bytes (_mib), 2**10 bytes (_kb)."""
+
+    connect_s: float = 10.0
+    headers_s: float = 600.0
+    stream_idle_s: float = 300.0
+    stream_total_s: float = 3600.0
+    body_read_s: float = 60.0
+    body_mib: float = 64.0
+    gate_ms: float = 1000.0
+    gate_kb: float = 64.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """All that a person may set."""
+
+    listen: Listen = field(default_factory=Listen)
+    providers: Providers = field(default_factory=Providers)
+    credentials: Keeping = field(default_factory=Keeping)
+    routing: Routing = field(default_factory=Routing)
+    replay: Replay = field(default_factory=Replay)
+    wait: Waiting = field(default_factory=Waiting)
+    retry: Retry = field(default_factory=Retry)
+    hold: Holds = field(default_factory=Holds)
+    limits: Limits = field(default_factory=Limits)
+
+    @property
+    def rules(self) -> Rules:
+        """The numbers that routing decides by."""
+        return Rules(
+            routing=self.routing, retry=self.retry, hold=self.hold, wait=self.wait, ambiguous=self.replay.ambiguous
+        )

@@ -1,0 +1,1 @@
+"""What each service is like: its hosts, how a key rides, what its headers and answers mean."""

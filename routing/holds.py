@@ -1,0 +1,138 @@
+"""Spans in which an account, or an account for one family, is not asked: how they are set, kept and lifted.
+
+A hold never shortens a longer one. It is lifted only by an answer to a request sent after it was set.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from routing.readings import Reading, Status
+from routing.rules import Holds
+from routing.verdicts import FORBIDDEN_ROW, AuthLadder, HoldEnd, SoonestReset
+from routing.words import AccountId, Demand, ExchangeId, Family
+
+WINDOW_ROWS = frozenset({9, 12, 13})  # lifted by what an answer shows of the windows they rest on
+KEPT = timedelta(days=1)  # an ended hold is forgotten this much later: now may go back
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hold:
+    """One span in which an account is not asked, and why.
+
+    family: None holds the account for every family.
+    windows: keys of the windows it rests on. by: the exchange that met the refusal; None when restored.
+    """
+
+    account: AccountId
+    family: Family | None
+    row: int
+    until: datetime
+    because: str
+    windows: frozenset[str]
+    set_at: datetime
+    by: ExchangeId | None = None
+
+    def bars(self, demand: Demand) -> bool:
+        """Whether the demand is in its scope."""
+        return self.family is None or self.family == demand.family
+
+    def is_over(self, now: datetime) -> bool:
+        """Whether its end has come."""
+        return self.until <= now
+
+    @property
+    def place(self) -> tuple[Family | None, int, ExchangeId | None]:
+        """Scope and row: an account has one hold of each."""
+        # One of row 19 may be taken back by the exchange that set it, which must not undo another exchange's.
+        return (self.family, self.row, self.by if self.row == FORBIDDEN_ROW else None)
+
+    def is_of_place(self, other: "Hold") -> bool:
+        """Whether both are the one hold that an account has in this scope for this row."""
+        return self.place == other.place
+
+    def extends(self, other: "Hold") -> bool:
+        """Whether the other, of the same scope and row, ended before this one began."""
+        return (self.family, self.row) == (other.family, other.row) and other.is_over(self.set_at)
+
+
+type AccountHolds = tuple[Hold, ...]
+
+
+def barring(holds: AccountHolds, demand: Demand, now: datetime) -> AccountHolds:
+    """Select the holds that keep an account from serving the demand now."""
+    return tuple(hold for hold in holds if hold.until > now and hold.bars(demand))
+
+
+def placed(holds: AccountHolds, hold: Hold) -> AccountHolds:
+    """Add a hold to an account's; where one of its scope and row ends later, that end stays."""
+    if hold.is_over(hold.set_at):
+        return holds
+    kept = []
+    for other in holds:
+        if other.is_of_place(hold):
+            hold = _longer(other, hold)
+        elif not hold.extends(other) and not other.is_over(hold.set_at - KEPT):
+            kept.append(other)
+    return (*kept, hold)
+
+
+def _longer(held: Hold, hold: Hold) -> Hold:
+    """Take the one that ends later, confirmed at the later of both times."""
+    later = held if held.until >= hold.until else hold
+    return replace(later, set_at=max(held.set_at, hold.set_at))
+
+
+def after_success(holds: AccountHolds, demand: Demand, readings: Iterable[Reading], sent_at: datetime) -> AccountHolds:
+    """Keep of an account's holds what stands after an answer of row 8 to a request sent then."""
+    roomy = frozenset(r.window.key for r in readings if _shows_room(r))
+    return tuple(hold for hold in holds if not (hold.set_at < sent_at and _is_disproved(hold, demand, roomy)))
+
+
+def _is_disproved(hold: Hold, demand: Demand, roomy: frozenset[str]) -> bool:
+    if hold.row in WINDOW_ROWS and hold.windows:
+        return hold.windows <= roomy
+    return hold.bars(demand)
+
+
+def _shows_room(reading: Reading) -> bool:
+    return reading.status is not Status.REJECTED and reading.used is not None and reading.used < 1
+
+
+def taken_back(holds: AccountHolds, exchange: ExchangeId) -> AccountHolds:
+    """Drop from an account's holds those of row 19 that the exchange set."""
+    return tuple(hold for hold in holds if not (hold.row == FORBIDDEN_ROW and hold.by == exchange))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ladder:
+    """An account's consecutive refusals of row 18; set_at: when the latest that counted was met."""
+
+    failures: int
+    set_at: datetime
+
+    def span(self, rules: Holds) -> timedelta:
+        """How long its hold lasts: doubling from auth_s to auth_max_s."""
+        doublings = min(self.failures - 1, 32)  # far beyond any maximum, and no overflow
+        return timedelta(seconds=min(rules.auth_s * 2**doublings, rules.auth_max_s))
+
+
+def climbed(ladder: Ladder | None, sent_at: datetime, at: datetime) -> Ladder | None:
+    """Climb by one more refusal; None when the request went out before the last one was known."""
+    if ladder is None:
+        return Ladder(failures=1, set_at=at)
+    return Ladder(failures=ladder.failures + 1, set_at=at) if sent_at > ladder.set_at else None
+
+
+def end_of(
+    end: HoldEnd, ladder: Ladder | None, readings: Iterable[Reading], rules: Holds, at: datetime
+) -> datetime | None:
+    """When an ordered hold ends; None when it is not to be set (a refusal that its ladder already counted)."""
+    match end:
+        case AuthLadder():
+            return None if ladder is None else at + ladder.span(rules)
+        case SoonestReset():
+            resets = (r.resets_at for r in readings if r.resets_at is not None and r.resets_at > at)
+            return min(resets, default=at + end.otherwise)
+        case _:
+            return end

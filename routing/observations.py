@@ -1,0 +1,72 @@
+"""What the Router is told: the only way in which it learns anything."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from routing.readings import Reading
+from routing.trail import Trail
+from routing.verdicts import Verdict
+from routing.words import Account, AccountId, Demand, ExchangeId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccountsChanged:
+    """The accounts as they now stand; one that is absent was removed, and all that was known of it is dropped."""
+
+    accounts: tuple[Account, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dispatched:
+    """A request goes out on an account: the exchange's lease moves there (a side call takes none)."""
+
+    exchange: ExchangeId
+    account: AccountId
+    demand: Demand
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """An attempt was judged: readings are merged, holds set (a refusal) or lifted (row 8)."""
+
+    exchange: ExchangeId
+    account: AccountId
+    demand: Demand
+    verdict: Verdict
+    sent_at: datetime
+    at: datetime
+    readings: tuple[Reading, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Succeeded:
+    """The answer reached its end: the conversation sticks to the account while its cache is warm."""
+
+    exchange: ExchangeId
+    account: AccountId
+    demand: Demand
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """The exchange is over, however it ended: its lease ends.
+
+    Holds of row 19 that this exchange set are taken back when every account it asked answered so.
+    """
+
+    exchange: ExchangeId
+    trail: Trail
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CredentialChanged:
+    """An account has a new credential: what the old one was refused for (rows 18, 19) no longer bars it."""
+
+    account: AccountId
+    at: datetime
+
+
+type Observation = AccountsChanged | CredentialChanged | Dispatched | Answered | Succeeded | Ended

@@ -1,0 +1,110 @@
+"""What happens when nobody may serve: own answers A, B and C of docs/verdicts.md, asked in that order."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from routing.decisions import Answer, Barred, GiveUp, Wait
+from routing.gates import bar
+from routing.holds import AccountHolds, Hold, barring
+from routing.rules import Rules
+from routing.trail import Attempt, Trail
+from routing.verdicts import LOCKED_ROWS, RECOVERING_ROWS
+from routing.words import Account, AccountId, Demand
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dead:
+    """A moment at which no account may serve a demand, and all that bears on it.
+
+    accounts: those of the demand's provider. holds: by account, ended ones included.
+    """
+
+    accounts: tuple[Account, ...]
+    holds: Mapping[AccountId, AccountHolds]
+    demand: Demand
+    trail: Trail
+    rules: Rules
+    now: datetime
+
+    @property
+    def enabled(self) -> tuple[Account, ...]:
+        """The accounts that the operator lets serve."""
+        return tuple(account for account in self.accounts if account.enabled)
+
+    def standing(self, account: Account) -> AccountHolds:
+        """List the holds that bar the account now."""
+        return barring(self.holds.get(account.id, ()), self.demand, self.now)
+
+    def last_of(self, account: Account) -> Attempt | None:
+        """Find the exchange's newest attempt on the account, waits for recovery disregarded."""
+        return next((a for a in reversed(self.trail.attempts) if a.account == account.id), None)
+
+    def passed_over(self) -> tuple[Barred, ...]:
+        """Every account, and why it does not serve."""
+        return tuple(self._passed_over(account) for account in self.accounts)
+
+    def _passed_over(self, account: Account) -> Barred:
+        barred = bar(account, self.demand, self.holds.get(account.id, ()), self.now)
+        if barred is not None:
+            return barred
+        attempt = self.last_of(account)
+        return Barred(account=account.id, because="not tried" if attempt is None else attempt.verdict.because)
+
+
+def outcome(dead: Dead) -> Wait | GiveUp:
+    """Find the wait or the answer that fits."""
+    bar_of_first = _soonest(dead, (account for account in dead.enabled if _recovers_by_itself(dead, account)))
+    if bar_of_first is not None:
+        return _wait(dead, bar_of_first) or _limited(dead, bar_of_first)
+    if not dead.enabled:
+        return _give_up(dead, Answer.NONE_ENABLED, "no account is enabled")
+    if all(_is_locked_out(dead, account) for account in dead.enabled):
+        return _give_up(dead, Answer.LOCKED_OUT, "every login was refused")
+    if any(not attempt.verdict.blames_credential for attempt in dead.trail.attempts):
+        return _give_up(dead, Answer.RELAY_EARLIER, "nobody is left to ask")
+    return _limited(dead, _soonest(dead, dead.enabled))
+
+
+def _recovers_by_itself(dead: Dead, account: Account) -> bool:
+    """Whether the account is barred only by what ends: a limit, a throttle, a balance."""
+    standing = dead.standing(account)
+    return bool(standing) and all(hold.row in RECOVERING_ROWS for hold in standing)
+
+
+def _is_locked_out(dead: Dead, account: Account) -> bool:
+    """Whether the account's login was refused, be it that the hold still stands or that this exchange met it."""
+    if any(hold.row in LOCKED_ROWS for hold in dead.standing(account)):
+        return True
+    attempt = dead.last_of(account)
+    return attempt is not None and attempt.verdict.blames_credential
+
+
+def _soonest(dead: Dead, accounts: Iterable[Account]) -> Hold | None:
+    """Find the last hold of the account that recovers first."""
+    last = [max(holds, key=_end) for holds in map(dead.standing, accounts) if holds]
+    return min(last, key=_end, default=None)
+
+
+def _end(hold: Hold) -> datetime:
+    return hold.until
+
+
+def _wait(dead: Dead, hold: Hold) -> Wait | None:
+    """Pause until the hold ends, where the request may wait and its client is that patient."""
+    wait = dead.rules.wait
+    patience = dead.demand.patience - timedelta(seconds=wait.margin_s) - (dead.now - dead.trail.started_at)
+    if dead.demand.side or hold.until - dead.now > min(timedelta(seconds=wait.max), patience):
+        return None
+    return Wait(until=hold.until, account=None, because=hold.because)
+
+
+def _limited(dead: Dead, hold: Hold | None) -> GiveUp:
+    if hold is None:
+        return _give_up(dead, Answer.LIMITED, "no account may serve")
+    recovers = Barred(account=hold.account, because=hold.because, row=hold.row, until=hold.until)
+    return _give_up(dead, Answer.LIMITED, hold.because, recovers)
+
+
+def _give_up(dead: Dead, answer: Answer, because: str, recovers: Barred | None = None) -> GiveUp:
+    return GiveUp(answer=answer, because=because, recovers=recovers, barred=dead.passed_over())

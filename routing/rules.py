@@ -1,0 +1,74 @@
+"""The numbers that a person may set and that decisions rest on; every duration is in seconds."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Overage(StrEnum):
+    """What to do with an answer that was served as paid extra usage."""
+
+    AVOID = "avoid"
+    ALLOW = "allow"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Routing:
+    """How accounts are ordered.
+
+    switch_at: fraction of a window from which an account comes after all others, 0 to 1.
+    """
+
+    strategy: str = "perishing"
+    switch_at: float = 0.98
+    overage: Overage = Overage.AVOID
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retry:
+    """Waits before the same account is asked again, in seconds.
+
+    budget_s: what all waits between tries of one exchange may add up to.
+    """
+
+    connect: tuple[float, ...] = (0.25, 1.0)
+    server_error: tuple[float, ...] = (1.0,)
+    overloaded: tuple[float, ...] = (1.0, 2.0)
+    throttle_default_s: float = 2.0
+    throttle_wait_s: float = 10.0
+    budget_s: float = 10.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holds:
+    """How long an account, or an account for one family, is not asked, in seconds."""
+
+    throttle_s: float = 60.0
+    unknown_s: float = 300.0
+    forbidden_s: float = 600.0
+    auth_s: float = 900.0
+    auth_max_s: float = 21600.0
+    credits_s: float = 3600.0
+    balance_s: float = 86400.0
+    retest_s: float = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """How long a request may pause inside the proxy, in seconds.
+
+    margin_s: kept free of the client's own time-out, for the answer itself.
+    """
+
+    max: float = 240.0
+    margin_s: float = 30.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """All the numbers of one decision, as they stood when the exchange began."""
+
+    routing: Routing = field(default_factory=Routing)
+    retry: Retry = field(default_factory=Retry)
+    hold: Holds = field(default_factory=Holds)
+    wait: Waiting = field(default_factory=Waiting)
+    ambiguous: bool = False

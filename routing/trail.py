@@ -1,0 +1,59 @@
+"""What one exchange met so far; it grows by copying, so a decision can be replayed from it."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Self
+
+from routing.verdicts import Verdict
+from routing.words import AccountId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One sending of the request and how it ended.
+
+    waited: the pause before it that was spent on the same account, out of the exchange's budget.
+    status: the HTTP status of the answer; None when there was none.
+    """
+
+    account: AccountId
+    verdict: Verdict
+    sent_at: datetime
+    ended_at: datetime
+    waited: timedelta = timedelta()
+    status: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trail:
+    """The attempts of one exchange, oldest first.
+
+    renewed_at: index of the first attempt that still counts; a wait for recovery starts counts anew.
+    """
+
+    started_at: datetime
+    attempts: tuple[Attempt, ...] = ()
+    renewed_at: int = 0
+
+    def grown(self, attempt: Attempt) -> Self:
+        """Copy the trail with one more attempt at its end."""
+        return replace(self, attempts=(*self.attempts, attempt))
+
+    def renewed(self) -> Self:
+        """Copy the trail as it stands after a wait for recovery: every account may be asked again."""
+        return replace(self, renewed_at=len(self.attempts))
+
+    @property
+    def counted(self) -> tuple[Attempt, ...]:
+        """The attempts that still count against the bounds."""
+        return self.attempts[self.renewed_at :]
+
+    @property
+    def last(self) -> Attempt | None:
+        """The newest attempt that still counts."""
+        return self.counted[-1] if self.counted else None
+
+    @property
+    def waited(self) -> timedelta:
+        """What the pauses between tries added up to, over the whole exchange."""
+        return sum((a.waited for a in self.attempts), start=timedelta())

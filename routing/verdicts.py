@@ -1,0 +1,112 @@
+"""What an answer means for the exchange: the row it falls under, and what that row allows next."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import Enum, StrEnum
+
+from routing.words import Family
+
+
+class VerdictKind(StrEnum):
+    """The word for a row in logs and listings."""
+
+    OK = "ok"
+    LIMIT = "limit"
+    MODEL_LIMIT = "model_limit"
+    THROTTLE = "throttle"
+    BARE = "bare"
+    OVERAGE = "overage"
+    AUTH = "auth"
+    FORBIDDEN = "forbidden"
+    CREDIT = "credit"
+    SERVER = "server"
+    OVERLOADED = "overloaded"
+    CLIENT_FAULT = "client_fault"
+    TRANSPORT = "transport"
+
+
+class Hop(Enum):
+    """Whether the request may be sent again on another account."""
+
+    NO = "no"
+    ONE = "one"  # one hop per exchange, shared by all rows that say so
+    EACH = "each"  # every account at most once
+
+
+class Left(Enum):
+    """What the client gets when nothing else may be tried."""
+
+    RELAY = "relay"  # this answer, as the provider shapes it for relaying
+    OWN = "own"  # the first of our own answers A, B, C that fits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuthLadder:
+    """A hold that doubles with every further failure of the account."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SoonestReset:
+    """A hold until the soonest known reset of the account, or for a fixed span when none is known."""
+
+    otherwise: timedelta
+
+
+type HoldEnd = datetime | AuthLadder | SoonestReset
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HoldOrder:
+    """A verdict's demand that an account is not asked for a while.
+
+    family: None holds the account for every family.
+    windows: keys of the windows that the hold rests on; empty when it rests on none.
+    """
+
+    until: HoldEnd
+    family: Family | None = None
+    windows: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """One answer's meaning; docs/verdicts.md has the table that the rows number.
+
+    same: waits before the same account is asked again; one counter per account runs over all rows.
+    because: a few words for people, such as "7d limit until Thu 09:00".
+    unless_fits: what to use instead when the first of `same` no longer fits the exchange's budget.
+    """
+
+    row: int
+    kind: VerdictKind
+    because: str
+    same: tuple[timedelta, ...] = ()
+    hop: Hop = Hop.NO
+    left: Left = Left.RELAY
+    hold: HoldOrder | None = None
+    unless_fits: "Verdict | None" = None
+
+    @property
+    def is_refusal(self) -> bool:
+        """Whether the answer was taken by no row that lets it through."""
+        return self.row != OK_ROW
+
+    @property
+    def as_row(self) -> int:
+        """The row whose rules it follows: an error event (row 24) is judged as the row of its type."""
+        return _ROW_OF_KIND.get(self.kind, self.row) if self.row == ERROR_EVENT_ROW else self.row
+
+    @property
+    def blames_credential(self) -> bool:
+        """Whether the account's login was refused, which no later reset mends."""
+        return self.as_row in LOCKED_ROWS
+
+
+OK_ROW = 8
+PAID_ROW = 9  # served already, as paid overage
+AUTH_ROW = 18
+FORBIDDEN_ROW = 19
+ERROR_EVENT_ROW = 24
+LOCKED_ROWS = frozenset({AUTH_ROW, FORBIDDEN_ROW})
+RECOVERING_ROWS = frozenset({9, 12, 13, 14, 20})  # own answer A: what bars the account ends by itself
+_ROW_OF_KIND = {VerdictKind.AUTH: AUTH_ROW, VerdictKind.FORBIDDEN: FORBIDDEN_ROW}

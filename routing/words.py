@@ -1,0 +1,67 @@
+"""The values that a choice speaks of: accounts, what a request needs, and their names."""
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import StrEnum
+from typing import NewType
+
+AccountId = NewType("AccountId", str)
+ConversationId = NewType("ConversationId", str)
+ExchangeId = NewType("ExchangeId", str)
+Family = NewType("Family", str)
+SessionId = NewType("SessionId", str)
+
+
+class Kind(StrEnum):
+    """How an account's credential was issued; it decides how the credential rides and what it costs."""
+
+    SETUP_TOKEN = "setup-token"  # noqa: S105 - a kind of credential, not one
+    OAUTH = "oauth"
+    API_KEY = "api-key"
+
+    @property
+    def is_subscription(self) -> bool:
+        """Whether use is covered by a plan; an API key is billed per token."""
+        return self is not Kind.API_KEY
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """One login or key that can pay for requests to one provider.
+
+    rank: the operator's explicit order, lower first; None comes after every ranked account.
+    """
+
+    id: AccountId
+    name: str
+    provider: str
+    kind: Kind
+    enabled: bool = True
+    rank: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demand:
+    """What one client request needs from whoever serves it.
+
+    model: as the client named it; empty when the body named none.
+    family: the model's line, or the model itself when it belongs to no known line.
+    conversation: the unit of stickiness; None when the request cannot be told from others.
+    session: the client's session id; several conversations (subagents) may share one.
+    cache_ttl: how long the prompt cache that this request writes stays warm.
+    side: a call that measures nothing and must never wait (count_tokens, the client's start-up check).
+    startup: the client's start-up check, the one side call that a bare 429 does not send to another account.
+    patience: how long the client said it will wait for an answer.
+    replayable: whether sending it twice is harmless whatever happened to the first (GET, HEAD).
+    """
+
+    provider: str
+    model: str
+    family: Family
+    conversation: ConversationId | None = None
+    session: SessionId | None = None
+    cache_ttl: timedelta = field(default=timedelta(hours=1))
+    side: bool = False
+    startup: bool = False
+    patience: timedelta = field(default=timedelta(seconds=600))
+    replayable: bool = False

@@ -1,0 +1,402 @@
+"""Routing through the real Router: stories of exchanges, from the first choice to the lease's end.
+
+Longer than 250 lines: all stories of one module stand in its one test file, as tests/test_tree.py wants it.
+"""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from addons.exchange import EXCHANGES, Pause
+from addons.route import Route
+from routing.rules import Retry, Waiting
+from routing.transport import Failure
+from routing.words import Kind
+from tests.addons.made import body, flow, request
+from tests.addons.stories import Pool, Turn
+from tests.upstream import (
+    bad_request,
+    bad_token,
+    forbidden,
+    limit,
+    ok,
+    ok_json,
+    overage,
+    overloaded,
+    server_error,
+    stream_error,
+    throttle,
+)
+
+WAITLESS = Waiting(max=0)
+NO_RETRY = Retry(overloaded=(), server_error=(), connect=())
+
+
+def side() -> Turn:
+    """A side call of a pool of two."""
+    return Pool("work", "home", wait=WAITLESS).asks(request(path="/v1/messages/count_tokens"))
+
+
+# What is served
+
+ENDS = st.lists(st.sampled_from(["response", "error"]), min_size=1, max_size=4)
+
+
+@given(st.lists(ENDS, min_size=1, max_size=3))
+def test_a_lease_ends_once(turns: list[list[str]]) -> None:
+    """However the end is reported, and however often, each request is in flight until its first end and no longer."""
+    pool = Pool("work")
+    open_turns = [pool.asks().sent_on("work").begins(ok("x")) for _ in turns]
+
+    for done, (turn, ends) in enumerate(zip(open_turns, turns, strict=True)):
+        assert pool.account("work").in_flight == len(turns) - done
+        for end in ends:
+            turn.responds() if end == "response" else turn.breaks()
+        assert pool.account("work").in_flight == len(turns) - done - 1
+        assert len(turn.exchange.trail.attempts) == 1
+    assert pool.account("work").requests == len(turns)
+
+
+def test_a_good_stream_makes_the_conversation_stick() -> None:
+    """A stream that reached its end counts as row 8, ends the lease, and keeps its conversation on the account."""
+    pool = Pool("work", "home")
+    pool.asks().sent_on("work").gets(limit("7d", resets_in=3600)).sent_on("home").streams(ok("hello"))
+
+    assert pool.account("home").in_flight == 0
+    pool.asks().sent_on("home", "sticky")
+
+
+def test_a_good_json_answer_is_relayed() -> None:
+    """A whole JSON answer is judged, relayed and counts as a success."""
+    turn = Pool("work").asks().sent_on("work").gets(ok_json("hello")).relays(200)
+
+    assert turn.exchange.is_complete
+    assert turn.rows == [("work", 8)]
+
+
+def test_a_cut_stream_does_not_stick() -> None:
+    """What the client did not get whole is no success."""
+    pool = Pool("work")
+    pool.asks().sent_on("work").streams(ok("one two").cut("whole", after="content_block_delta"))
+
+    assert "sticky" not in pool.asks().exchange.because
+
+
+def test_a_refusal_hops_before_the_client_sees_a_byte() -> None:
+    """Refused on one account, the same request goes to the next; the first is on hold and told why."""
+    pool = Pool("work", "home")
+    turn = pool.asks().sent_on("work").gets(limit("7d")).sent_on("home", "hop: work refused").streams(ok("x"))
+
+    assert turn.rows == [("work", 13), ("home", 8)]
+    assert (pool.holds("work"), pool.holds("home")) == ([("account", 13)], [])
+
+
+def test_each_account_is_asked_once_then_the_limit_is_told() -> None:
+    """Own answer A: when all are refused and none recovers in time, the client gets a 429 that says when."""
+    pool = Pool("work", "home", wait=WAITLESS)
+    turn = pool.asks().sent_on("work").gets(limit("7d")).sent_on("home").gets(limit("5h", resets_in=600))
+
+    turn.relays(429, "A")
+    assert turn.flow.response is not None
+    assert turn.flow.response.headers["anthropic-ratelimit-unified-representative-claim"] == "five_hour"
+    assert [pool.account(name).in_flight for name in ("work", "home")] == [0, 0]
+
+
+def test_a_soon_recovery_is_waited_for() -> None:
+    """A refused request pauses until the account recovers, then every account may be asked again."""
+    pool = Pool("work")
+    turn = pool.asks().sent_on("work").gets(limit("5h", resets_in=30)).pauses(25, 32).sent_on("work").streams(ok("x"))
+
+    assert turn.rows == [("work", 13), ("work", 8)]
+    assert turn.exchange.trail.renewed_at == 1
+
+
+def test_a_short_throttle_waits_on_the_same_account() -> None:
+    """Row 14: the same account is asked again after its retry-after, and the wait is charged to the budget."""
+    pool = Pool("work", "home")
+    turn = pool.asks().sent_on("work").gets(throttle(3)).pauses(2.5, 3, "again").sent_on("work").streams(ok("x"))
+
+    assert turn.rows == [("work", 14), ("work", 8)]
+    assert 2.5 <= turn.exchange.trail.waited.total_seconds() <= 3
+    assert pool.holds("work") == []
+
+
+def test_overload_waits_twice_then_hops_once() -> None:
+    """Row 21: two waits on each of two accounts, six requests in all, then the last answer is relayed."""
+    pool = Pool("work", "home", "third")
+    turn = pool.asks()
+    for name in ("work", "home"):
+        turn.sent_on(name).gets(overloaded()).pauses(0.9, 1).sent_on(name).gets(overloaded()).pauses(1.9, 2)
+        turn.sent_on(name).gets(overloaded())
+
+    turn.relays(529)
+    assert turn.rows == [("work", 21)] * 3 + [("home", 21)] * 3
+
+
+def test_a_fault_of_the_request_is_relayed_unchanged() -> None:
+    """Row 23: nobody else is asked, and the answer is the upstream's own."""
+    answer = bad_request()
+    turn = Pool("work", "home").asks().sent_on("work").gets(answer).relays(400)
+
+    assert turn.flow.response is not None
+    assert turn.flow.response.content == answer.body
+    assert turn.flow.response.headers["request-id"] == answer.header("request-id")
+
+
+# Giving up
+
+
+def test_when_every_login_is_refused_the_client_is_told() -> None:
+    """Own answer B: a 502 that keeps the client's own login alone."""
+    pool = Pool("work", "home")
+    turn = pool.asks().sent_on("work").gets(bad_token()).sent_on("home").gets(bad_token()).relays(502, "B")
+
+    assert turn.flow.response is not None
+    assert turn.flow.response.headers["x-should-retry"] == "false"
+    assert pool.account("work").state == "auth_dead"
+
+
+def test_when_none_is_enabled_the_client_is_told() -> None:
+    """Own answer C: accounts that are all switched off make a 503 before anything is sent."""
+    turn = Pool("work", enabled=False).asks().relays(503, "C")
+
+    assert turn.rows == []
+
+
+def test_the_earlier_answer_is_relayed_when_the_last_was_about_a_login() -> None:
+    """Where neither A nor B fits, the last answer that was not of rows 18 and 19 is what the client gets."""
+    pool = Pool("work", "home", retry=NO_RETRY)
+    first = overloaded()
+    turn = pool.asks().sent_on("work").gets(first).sent_on("home").gets(forbidden()).relays(529)
+
+    assert turn.flow.response is not None
+    assert turn.flow.response.content == first.body
+
+
+def test_the_earlier_answer_may_have_been_a_failure() -> None:
+    """An earlier attempt without an answer counts as one: its 502 is relayed."""
+    pool = Pool("work", "home", replay=replace(Pool().settings.replay, ambiguous=True))
+    turn = pool.asks().sent_on("work").fails(Failure.BROKEN, "reset").sent_on("home").gets(bad_token())
+
+    turn.relays(502)
+    assert "reset" in turn.error[2]
+
+
+def test_the_earlier_answer_may_have_been_a_streams_error() -> None:
+    """A stream that began with an error, then a refused login: the client gets an overload in the vendor's shape."""
+    pool = Pool("work", "home", retry=NO_RETRY)
+    turn = pool.asks().sent_on("work").gets(stream_error()).sent_on("home").gets(forbidden())
+
+    turn.relays(529)
+    assert turn.error[1] == "overloaded_error"
+
+
+def test_a_stream_that_began_with_an_error_is_taken_when_nobody_is_left() -> None:
+    """Row 24: when nothing else may be tried, the stream goes to the client as it came."""
+    Pool("work", retry=NO_RETRY).asks().sent_on("work").gets(stream_error()).resumes()
+
+
+def test_a_stream_that_was_given_up_for_a_pause_is_not_relayed_empty() -> None:
+    """When the account is held during the pause after a stream's error, the client gets an error, not an empty 200."""
+    pool = Pool("work")
+    turn = pool.asks().sent_on("work").gets(stream_error())
+    assert isinstance(turn.exchange.step, Pause)
+    pool.asks().sent_on("work").gets(limit("7d", resets_in=90_000)).relays(429, "A")
+
+    turn.chooses()
+    assert turn.flow.response is not None
+    assert turn.flow.response.status_code >= 400
+
+
+def test_paid_overage_is_taken_when_nobody_else_may_serve() -> None:
+    """Row 9: what was served for pay is left unread while another account may serve, else taken."""
+    pool = Pool("work", "home")
+    turn = pool.asks().sent_on("work").gets(overage(ok("x"))).sent_on("home").gets(overage(ok("y"))).resumes()
+
+    turn.passes(ok("y"))
+    assert turn.rows[0] == ("work", 9)
+    assert (pool.holds("work"), pool.holds("home")) == ([("account", 9)], [("account", 9)])
+
+
+def test_a_2xx_that_is_no_answer_is_told_to_the_client() -> None:
+    """A 2xx that is neither JSON nor an event stream makes a 502, blames nobody and asks nobody else."""
+    pool = Pool("work", "home")
+    answer = ok_json("x").having(("content-type", "text/html"))
+    turn = pool.asks().sent_on("work").gets(answer).relays(502)
+
+    assert turn.error[1] == "api_error"
+    assert pool.holds("work") == []
+
+
+@pytest.mark.parametrize(
+    ("failure", "timed_out", "status", "kind"),
+    [
+        (Failure.BROKEN, False, 502, "api_error"),
+        (Failure.BROKEN, True, 504, "timeout_error"),
+        (Failure.EMPTY_STREAM, False, 529, "overloaded_error"),
+    ],
+)
+def test_a_post_that_broke_is_not_sent_again(failure: Failure, timed_out: bool, status: int, kind: str) -> None:
+    """Rows 3 and 4: it cannot be told whether the provider began to work, so the client decides."""
+    turn = Pool("work", "home").asks().sent_on("work").fails(failure, timed_out=timed_out).relays(status)
+
+    assert turn.error[1] == kind
+    assert turn.exchange.verdict is not None
+    assert turn.rows == [("work", failure.value)]
+
+
+def test_an_unreachable_upstream_is_dialled_three_times() -> None:
+    """Row 1: nothing was sent, so the same account is asked after a quarter second and after a second."""
+    turn = Pool("work").asks().sent_on("work").fails(Failure.UNREACHABLE).pauses(0.2, 0.25)
+    turn.sent_on("work").fails(Failure.UNREACHABLE).pauses(0.9, 1).sent_on("work").fails(Failure.UNREACHABLE)
+
+    turn.relays(502)
+
+
+# Accounts without a secret
+
+
+def test_an_account_without_a_secret_is_passed_over() -> None:
+    """No request is sent on an account whose secret cannot be read; it is held like one whose login was refused."""
+    pool = Pool("work", "home", without=["work"])
+    turn = pool.asks().sent_on("home", "no readable secret").streams(ok("x"))
+
+    assert (turn.rows, pool.holds("work")) == ([("work", 18), ("home", 8)], [("account", 18)])
+    assert pool.account("work").requests == 0
+
+
+def test_without_any_secret_the_client_is_told() -> None:
+    """Own answer B when no account's secret is at hand."""
+    pool = Pool("work", "home", without=["work", "home"])
+
+    assert pool.asks().relays(502, "B").rows == [("work", 18), ("home", 18)]
+    assert [pool.account(name).in_flight for name in ("work", "home")] == [0, 0]
+
+
+# Side calls
+
+
+def test_a_side_call_takes_no_lease_and_sets_no_hold() -> None:
+    """A refused count of tokens hops at once and leaves no trace on the account."""
+    turn = side().sent_on("work")
+    assert turn.pool.account("work").in_flight == 0
+
+    turn.gets(limit("7d")).sent_on("home").gets(ok_json("x")).relays(200)
+    assert turn.pool.holds("work") == []
+
+
+@pytest.mark.parametrize("refusal", [throttle(2), overloaded(), server_error()])
+def test_a_side_call_never_waits(refusal: object) -> None:
+    """Where a turn would wait, a side call hops."""
+    side().sent_on("work").gets(refusal).sent_on("home").gets(ok_json("x")).relays(200)  # type: ignore[arg-type]
+
+
+def test_a_side_call_without_a_secret_sets_no_hold() -> None:
+    """A side call that finds no secret leaves no hold either."""
+    pool = Pool("work", "home", without=["work"])
+
+    pool.asks(request(path="/v1/messages/count_tokens")).sent_on("home")
+    assert pool.holds("work") == []
+
+
+# The client's own credential
+
+
+@pytest.mark.parametrize("answer", [ok_json("x"), bad_token(), limit("7d"), overloaded(), bad_request()])
+def test_without_accounts_every_answer_is_the_clients(answer: object) -> None:
+    """Own answer G: the client's own login pays, whatever comes is relayed, and its windows are read."""
+    pool = Pool()
+    turn = pool.asks().sent_on("client").begins(answer)  # type: ignore[arg-type]
+
+    assert (turn.exchange.answer, turn.exchange.course.value) == ("G", "stream")
+    turn.responds()
+    assert turn.rows[0][0] == "client"
+    assert pool.account("client").in_flight == 0
+
+
+def test_a_get_that_passes_is_sent_once_more() -> None:
+    """Row 3 on the client's own credential: a GET that broke is asked again, once; then the client is told."""
+    turn = Pool("work").asks(request("GET", "/v1/models")).sent_on("client", "own credential")
+    turn.fails(Failure.BROKEN).sent_on("client", "again").fails(Failure.BROKEN).relays(502)
+
+    assert turn.pool.account("work").requests == 0
+
+
+def test_a_post_that_passes_is_not_sent_again() -> None:
+    """Row 3 on the client's own credential: a POST that broke is answered 502."""
+    Pool("work").asks(request("POST", "/api/event")).sent_on("client").fails(Failure.BROKEN).relays(502)
+
+
+def test_what_passes_is_dialled_again_after_a_wait() -> None:
+    """Row 1 on the client's own credential: any method is tried again where nothing was sent."""
+    turn = Pool("work").asks(request("POST", "/api/event")).sent_on("client").fails(Failure.UNREACHABLE)
+
+    turn.pauses(0.2, 0.25).sent_on("client", "again").streams(ok("x"))
+
+
+# Ends and edges
+
+
+def test_a_client_that_leaves_changes_nothing() -> None:
+    """Row 7: the lease ends, holds and sticks stay as they were."""
+    pool = Pool("work")
+    turn = pool.asks().sent_on("work").breaks()
+
+    assert turn.exchange.client_left
+    assert (pool.account("work").in_flight, pool.holds("work"), turn.rows) == (0, [], [("work", 7)])
+
+
+def test_a_client_that_leaves_a_complete_stream_makes_no_stick() -> None:
+    """Who left before the end did not have the answer."""
+    pool = Pool("work")
+    turn = pool.asks().sent_on("work").begins(ok("x"))
+    turn.exchange.is_complete = True
+    turn.breaks()
+
+    assert "sticky" not in pool.asks().exchange.because
+
+
+def test_a_client_that_leaves_a_pause_makes_no_attempt() -> None:
+    """Between attempts there is none to end."""
+    turn = Pool("work").asks().sent_on("work").gets(limit("5h", resets_in=30)).breaks()
+
+    assert turn.rows == [("work", 13)]
+    assert turn.pool.account("work").in_flight == 0
+
+
+def test_a_request_that_nobody_sorted_is_not_sent() -> None:
+    """Without a provider or a demand the answer is 404."""
+    turn = Turn.__new__(Turn)
+    turn.pool, turn.flow = Pool("work"), flow(request("GET", "/_flowpool/x"))
+    turn.pool.admit.requestheaders(turn.flow)
+    turn.exchange = EXCHANGES[turn.flow]
+
+    assert turn.chooses().relays(404).exchange.demand is None
+
+
+def test_a_request_that_was_answered_has_no_demand() -> None:
+    """What admission refused, and what it never saw, is not looked into."""
+    pool, refused, unseen = Pool("work"), flow(request(headers=[(b"host", b"evil.example")])), flow()
+    pool.admit.requestheaders(refused)
+    for made in (refused, unseen):
+        pool.route.request(made)
+        Route.response(pool.route, made)
+        pool.route.error(unseen)
+
+    assert EXCHANGES[refused].demand is None
+    assert unseen not in EXCHANGES
+
+
+def test_a_body_that_cannot_be_read_is_sent_all_the_same() -> None:
+    """A body without a model is the provider's to refuse."""
+    turn = Pool("work").asks(request(content=b"{")).sent_on("work").gets(bad_request()).relays(400)
+
+    assert turn.exchange.demand is not None
+    assert turn.exchange.demand.model == ""
+
+
+def test_a_key_pays_like_a_login() -> None:
+    """An account with an API key is chosen and asked like any other."""
+    Pool("key", kind=Kind.API_KEY).asks(request(content=body("claude-haiku-4-5"))).sent_on("key").streams(ok("x"))

@@ -1,0 +1,41 @@
+"""Runs the real command in a home of its own, and remembers all that it showed."""
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PLANTED = "sk-ant-oat01-PLANTED-on-the-command-line"
+
+
+@dataclass
+class Shell:
+    """A terminal without a tty, whose FLOWPOOL_HOME is a folder of the test."""
+
+    home: Path
+    environ: dict[str, str] = field(default_factory=dict)
+    shown: list[str] = field(default_factory=list)
+
+    def run(self, *arguments: str, given: str | bytes = "", code: int = 0) -> subprocess.CompletedProcess[str]:
+        """Run `flowpool ARGUMENTS` with something on stdin; it must end with this code."""
+        answer = subprocess.run(
+            [sys.executable, "-m", "flowpool", *arguments],
+            input=given.encode() if isinstance(given, str) else given,
+            env={"PATH": os.defpath, "FLOWPOOL_HOME": str(self.home), "HOME": str(self.home), "COLUMNS": "80"}
+            | self.environ,
+            cwd=ROOT,
+            capture_output=True,
+            timeout=60,
+            check=False,
+        )
+        encoding = self.environ.get("PYTHONIOENCODING", "utf-8")
+        out, err = answer.stdout.decode(encoding), answer.stderr.decode(encoding)
+        self.shown += [out, err]
+        assert answer.returncode == code, err
+        return subprocess.CompletedProcess(answer.args, code, out, err)
+
+    def add(self, name: str, *arguments: str, kind: str = "setup-token", secret: str = PLANTED) -> None:
+        """Add an account."""
+        self.run("add", name, "--kind", kind, *arguments, given=secret)

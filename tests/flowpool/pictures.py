@@ -1,0 +1,33 @@
+"""A status document with everything in it."""
+
+from typing import Any
+
+FULL: dict[str, Any] = {
+    "version": "0.1.0",
+    "running": True,
+    "pid": 4711,
+    "listen": {"claude": "127.0.0.1:3456"},
+    "strategy": "perishing",
+    "next": {"opus": "home", "fable": None},
+    "accounts": [
+        {
+            "id": "a1", "name": "work", "provider": "anthropic", "kind": "setup-token", "enabled": True, "rank": 1,
+            "state": "held", "because": "5h limit until 14:20",
+            "windows": [
+                {"key": "5h", "used": 1.0, "resets_at": "2026-01-05T14:20:00+00:00", "status": "rejected", "source": "answer", "taken_at": "2026-01-05T12:00:00+00:00"},
+                {"key": "7d", "used": 0.426, "resets_at": "2026-01-08T09:00:00Z", "status": "allowed", "source": "usage", "taken_at": "2026-01-05T12:00:00+00:00"},
+                {"key": "7d_oi", "used": None, "resets_at": None, "status": None, "source": "restored", "taken_at": "2026-01-05T12:00:00+00:00"},
+            ],
+            "holds": [
+                {"scope": "account", "until": "2026-01-05T14:20:00+00:00", "because": "5h limit", "row": 12},
+                {"scope": "fable", "until": "2026-03-28T09:00:00+00:00", "because": "7d_oi limit", "row": 11},
+            ],
+            "in_flight": 2, "requests": 31,
+        },
+        {
+            "id": "b2", "name": "a-name-of-thirty-two-characters-", "provider": "anthropic", "kind": "api-key", "enabled": False,
+            "rank": None, "state": "disabled", "because": "disabled by you", "windows": [], "holds": [], "in_flight": 0, "requests": 0,
+        },
+    ],
+    "conversations": 3,
+}  # fmt: skip

@@ -1,0 +1,107 @@
+"""The command itself: quick, one line for a fault, no secret on the screen."""
+
+import subprocess
+import sys
+
+import pytest
+
+from flowpool.main import COMMANDS
+from tests.flowpool.cli import PLANTED, ROOT, Shell
+
+
+def test_help_names_every_command(shell: Shell) -> None:
+    """--help lists all commands and exits 0, also on an old Windows console (X107)."""
+    shell.environ["PYTHONIOENCODING"] = "cp1252"
+    out = shell.run("--help").stdout
+
+    assert all(f"  {name} " in out for name in COMMANDS)
+
+
+def test_it_says_its_version(shell: Shell) -> None:
+    """--version prints one line."""
+    assert shell.run("--version").stdout.startswith("flowpool ")
+
+
+WRONG = [
+    (PLANTED,),
+    ("add",),
+    ("add", PLANTED),
+    ("add", "work", PLANTED),
+    ("add", "work", "hunter2", "hunter3", "--kind", "api-key"),
+    ("add", "--kind", PLANTED, "work"),
+    ("add", "work", f"--token={PLANTED}"),
+    ("add", "work", "--provider", PLANTED),
+    ("add", "client", "--kind", "api-key"),
+    ("add", "Work", "--kind", "api-key"),
+    ("add", "sk-short", "--kind", "api-key"),
+    ("add", "work"),
+    ("status", "--jsno"),
+]
+
+
+@pytest.mark.parametrize("arguments", WRONG, ids=range(len(WRONG)))
+def test_wrong_usage_exits_2_and_echoes_no_secret(shell: Shell, arguments: tuple[str, ...]) -> None:
+    """Whatever is typed in the wrong place, the exit code is 2 and what may be a secret is not shown."""
+    err = shell.run(*arguments, given=PLANTED, code=2).stderr
+
+    assert "Error: " in err
+    assert "hunter" not in err
+
+
+@pytest.mark.parametrize(
+    "command", [("env",), ("status",), ("add", "work", "--kind", "api-key"), ("serve",)], ids=lambda c: c[0]
+)
+def test_wrong_settings_exit_2_with_a_line_each(shell: Shell, command: tuple[str, ...]) -> None:
+    """Every command that reads the settings says all their faults and ends with 2."""
+    shell.home.mkdir()
+    (shell.home / "config.toml").write_text("wait.max = -1\nroutng.x = 1\n")
+    err = shell.run(*command, given=PLANTED, code=2).stderr
+
+    assert [line.split(": ")[1:3] for line in err.splitlines()] == [
+        [f"{shell.home}/config.toml:1", "wait.max"],
+        ["routng", "is not a setting; did you mean routing?"],
+    ]
+
+
+def test_an_expected_fault_is_one_line_and_v_shows_the_trace(shell: Shell) -> None:
+    """A fault is one line on stderr with exit 1; -v puts the trace before it."""
+    shell.add("work")
+    short = shell.run("add", "work", "--kind", "api-key", given=PLANTED, code=1).stderr
+    long = shell.run("-v", "add", "work", "--kind", "api-key", given=PLANTED, code=1).stderr
+
+    assert short.count("\n") == 1
+    assert short.startswith("flowpool: there is an account work already")
+    assert "Traceback" in long
+    assert long.endswith(short)
+
+
+def test_what_the_system_refuses_is_one_line(shell: Shell) -> None:
+    """A home that is a file is said in one line, exit 1."""
+    shell.home.touch()
+    err = shell.run("add", "work", "--kind", "setup-token", given=PLANTED, code=1).stderr
+
+    assert err.count("\n") == 1
+    assert str(shell.home) in err
+
+
+def test_status_imports_nothing_heavy() -> None:
+    """Listing commands and asking the running proxy load neither mitmproxy nor other slow libraries."""
+    code = "import sys, flowpool.main, flowpool.status; print(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout.split()
+    heavy = {
+        "mitmproxy",
+        "aiohttp",
+        "asyncio",
+        "msgspec",
+        "sqlalchemy",
+        "keyring",
+        "rich",
+        "http.client",
+        "ssl",
+        "platformdirs",
+    }
+
+    assert not heavy & set(loaded)
+    assert "addons" not in loaded

@@ -1,0 +1,118 @@
+"""Values are accepted or refused with what is wanted."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from home import checks
+from home.checks import Address
+
+GOOD_ADDRESSES = ["127.0.0.1:3456", "127.0.0.1:0", "[::1]:0", "localhost:65535", "0.0.0.0:80", "my-host.local:1"]
+BAD_ADDRESSES = [
+    "", "3456", ":3456", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:x", "::1:3456", "[::1]", "[zz]:1",
+    "http://127.0.0.1:1", "a b:1", "127.0.0.1:1/", "-a:1", "[127.0.0.1]:1", "127.0.0.1:\u0663", 3456, None, True,
+]  # fmt: skip
+GOOD_UPSTREAMS = [
+    ("https://api.anthropic.com", "https://api.anthropic.com"),
+    ("https://api.anthropic.com/", "https://api.anthropic.com"),
+    ("HTTPS://API.anthropic.com:8443", "https://api.anthropic.com:8443"),
+    ("http://127.0.0.1:1", "http://127.0.0.1:1"),
+    ("http://127.9.9.9:1", "http://127.9.9.9:1"),
+    ("http://localhost:1", "http://localhost:1"),
+    ("http://[::1]:1", "http://[::1]:1"),
+]
+BAD_UPSTREAMS = [
+    "", "api.anthropic.com", "http://api.anthropic.com", "http://localhost.evil.example", "http://127.0.0.1.evil.example", "https://",
+    "https://a/v1", "https://a?x", "https://a?", "https://a#", "https://u:PLANTED@a", "https://@a", "https://a:0", "https://a:x",
+    "https://a:99999", "https://a:", "ftp://a", "https://a b", "https://a\n", "https://[::1", "https://[zz]", "https://ä", "https:a",
+    "//a", 1, None,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", GOOD_ADDRESSES)
+def test_a_good_address_is_written_as_it_was_read(text: str) -> None:
+    """An address survives the way in and out."""
+    assert text == str(checks.address(text))
+
+
+@given(host=st.ip_addresses(), port=st.integers(0, 65535))
+def test_every_number_is_an_address(host: object, port: int) -> None:
+    """Any IP address and port can be said and read back."""
+    address = Address(host=str(host), port=port)
+
+    assert address == Address.parse(str(address))
+
+
+@pytest.mark.parametrize("value", BAD_ADDRESSES, ids=repr)
+def test_a_bad_address_is_refused(value: object) -> None:
+    """Everything else is a ValueError."""
+    with pytest.raises(ValueError):  # noqa: PT011
+        checks.address(value)
+
+
+@pytest.mark.parametrize(("value", "url"), GOOD_UPSTREAMS)
+def test_a_good_upstream_is_normalised(value: str, url: str) -> None:
+    """A URL loses its last slash and capitals."""
+    assert url == checks.upstream(value)
+
+
+@pytest.mark.parametrize("value", BAD_UPSTREAMS, ids=repr)
+def test_a_bad_upstream_is_refused_unquoted(value: object) -> None:
+    """Paths, queries, credentials, plain http to elsewhere and nonsense are refused, and never quoted."""
+    with pytest.raises(ValueError) as caught:  # noqa: PT011
+        checks.upstream(value)
+
+    assert "PLANTED" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "check",
+    [checks.fraction, checks.seconds, checks.some_seconds, checks.amount, checks.some_amount],
+    ids=["fraction", "seconds", "some_seconds", "amount", "some_amount"],
+)
+@pytest.mark.parametrize(
+    "value", [True, False, "1", None, [], -1, float("nan"), float("inf"), 1e300, 10**400], ids=range(10)
+)
+def test_what_is_no_sensible_number_is_refused(check: checks.Check, value: object) -> None:
+    """No check of numbers takes flags, text, NaN, infinity or what is out of range."""
+    with pytest.raises(ValueError, match=r"number|seconds"):
+        check(value)
+
+
+def test_whole_numbers_become_floats() -> None:
+    """An int is as good as a float."""
+    assert repr(checks.seconds(2)) == "2.0"
+    assert checks.waits([1, 0.5]) == (1.0, 0.5)
+    assert checks.waits([]) == ()
+
+
+def test_nothing_is_enough_only_where_it_makes_sense() -> None:
+    """A wait may be 0, a limit may not."""
+    assert checks.seconds(0) == 0
+
+    with pytest.raises(ValueError, match="more than 0"):
+        checks.some_seconds(0)
+
+
+@pytest.mark.parametrize("value", [1, "1", None, [True], ["1"], [-1], [[1]], [1] * 21, {}], ids=repr)
+def test_waits_are_a_short_list_of_seconds(value: object) -> None:
+    """Anything but a list of sensible numbers is refused."""
+    with pytest.raises(ValueError, match="list"):
+        checks.waits(value)
+
+
+def test_an_unknown_name_is_answered_with_the_nearest() -> None:
+    """The names are listed and the likely one is asked about."""
+    with pytest.raises(ValueError, match=r'"avoid" or "allow"; did you mean "allow"\?$'):
+        checks.one_of("avoid", "allow")("alow")
+    with pytest.raises(ValueError, match=r'^"avoid" or "allow"$'):
+        checks.one_of("avoid", "allow")(1)
+
+
+@pytest.mark.parametrize("value", [0, 1, "true", None])
+def test_a_flag_is_true_or_false(value: object) -> None:
+    """Numbers and text are no flags."""
+    assert checks.flag(True)
+
+    with pytest.raises(ValueError, match="true or false"):
+        checks.flag(value)

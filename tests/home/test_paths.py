@@ -1,0 +1,54 @@
+"""Files are where the design says."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from home.paths import Home
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_one_variable_moves_everything(tmp_path: Path) -> None:
+    """With FLOWPOOL_HOME every file is right under it, by the names that other tools rely on."""
+    home = Home.find({"FLOWPOOL_HOME": str(tmp_path)})
+    files = (home.config, home.accounts, home.state, home.secrets, home.control_key, home.running)
+
+    names = ("config.toml", "accounts.toml", "state.sqlite3", "secrets.json", "control.key", "running.json")
+    assert tuple(tmp_path / name for name in names) == files
+
+
+def test_folders_are_made_for_us_alone(tmp_path: Path) -> None:
+    """Missing folders are made with mode 0700; one that was there keeps its mode."""
+    tmp_path.chmod(0o755)
+    Home.find({"FLOWPOOL_HOME": str(tmp_path / "a")}).make().make()
+
+    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o700
+    assert tmp_path.stat().st_mode & 0o777 == 0o755
+
+
+def test_a_relative_home_becomes_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A later change of folder does not move the home."""
+    monkeypatch.chdir(tmp_path)
+
+    assert Home.find({"FLOWPOOL_HOME": "pool"}).config == tmp_path / "pool" / "config.toml"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="XDG folders")
+def test_without_it_the_platform_decides(tmp_path: Path) -> None:
+    """What may be kept among dotfiles is in the config folder, secrets and state are not; nothing is made."""
+    code = "import os; from home.paths import Home; h = Home.find(os.environ); print(h.accounts, h.secrets)"
+    environ = {
+        "HOME": str(tmp_path),
+        "XDG_CONFIG_HOME": f"{tmp_path}/c",
+        "XDG_STATE_HOME": f"{tmp_path}/s",
+        "FLOWPOOL_HOME": "",
+    }
+    shown = subprocess.run(
+        [sys.executable, "-c", code], env=environ, cwd=ROOT, check=True, capture_output=True, text=True
+    )
+
+    assert shown.stdout.split() == [f"{tmp_path}/c/flowpool/accounts.toml", f"{tmp_path}/s/flowpool/secrets.json"]
+    assert list(tmp_path.iterdir()) == []

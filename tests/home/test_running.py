@@ -1,0 +1,99 @@
+"""running.json is believed only while its process lives."""
+
+import json
+import os
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from home import running
+from home.checks import Address
+from home.running import Running
+
+NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
+OURS = Running(pid=os.getpid(), listen={"claude": Address(host="::1", port=3456)}, started=NOON)
+
+
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    """A proxy that lives is read back; the file has the shape that other tools rely on."""
+    running.write(tmp_path / "running.json", OURS)
+
+    assert running.read(tmp_path / "running.json") == OURS
+    assert json.loads((tmp_path / "running.json").read_bytes()) == {
+        "pid": os.getpid(),
+        "listen": {"claude": "[::1]:3456"},
+        "started": "2026-01-05T12:00:00+00:00",
+    }
+
+
+def test_a_dead_process_does_not_run(tmp_path: Path) -> None:
+    """The file of a process that is gone reads as None."""
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    running.write(tmp_path / "x", Running(pid=gone.pid, listen=OURS.listen, started=NOON))
+
+    assert running.read(tmp_path / "x") is None
+
+
+def test_only_the_owner_removes_it(tmp_path: Path) -> None:
+    """A proxy that ends late leaves the file of its successor."""
+    path = tmp_path / "x"
+    running.write(path, OURS)
+    running.remove(path, OURS.pid + 1)
+    assert running.read(path) == OURS
+
+    running.remove(path, OURS.pid)
+    running.remove(path, OURS.pid)
+    assert not path.exists()
+
+
+GOOD: dict[str, object] = {"pid": os.getpid(), "listen": {"claude": "127.0.0.1:1"}, "started": NOON.isoformat()}
+WRONG: list[dict[str, object]] = [
+    {"pid": 0},
+    {"pid": -1},
+    {"pid": 10**30},
+    {"pid": "1"},
+    {"pid": True},
+    {"listen": {}},
+    {"listen": "127.0.0.1:1"},
+    {"listen": {"claude": 1}},
+    {"started": "noon"},
+    {"started": "2026-01-05T12:00:00"},
+]
+JUNK = [b"", b"{", b"[]", b"\xff", b"[" * 99_999, *(json.dumps(GOOD | change).encode() for change in WRONG)]
+
+
+@pytest.mark.parametrize("junk", JUNK, ids=range(len(JUNK)))
+def test_junk_is_no_proxy(tmp_path: Path, junk: bytes) -> None:
+    """What makes no sense reads as None, and no process is signalled for it."""
+    (tmp_path / "x").write_bytes(junk)
+
+    assert running.read(tmp_path / "x") is None
+
+
+def test_nothing_and_a_folder_are_no_proxy(tmp_path: Path) -> None:
+    """A missing file and what is no file read as None."""
+    assert running.read(tmp_path / "x") is None
+    assert running.read(tmp_path) is None
+
+
+@given(pid=st.integers())
+def test_any_number_may_be_asked_about(pid: int) -> None:
+    """Asking whether a process lives never raises."""
+    assert running.is_alive(pid) in {True, False}
+
+
+def test_somebody_elses_process_lives(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that we may not signal is alive."""
+
+    def refuse(pid: int, signal: int) -> None:
+        raise PermissionError(pid, signal)
+
+    monkeypatch.setattr(os, "kill", refuse)
+
+    assert running.is_alive(1)

@@ -1,0 +1,162 @@
+"""config.toml is read, and everything wrong in it is said at once."""
+
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+import tomli_w
+from hypothesis import given
+from hypothesis import strategies as st
+
+from home.checks import Address
+from home.schema import SETTINGS, TABLES
+from home.settings import Settings, SettingsError, load, parse
+from routing.rules import Overage, Rules
+
+PATH = Path("config.toml")
+
+
+def faults(text: str) -> list[str]:
+    with pytest.raises(SettingsError) as caught:
+        parse(PATH, text.encode())
+    return str(caught.value).split("\n")
+
+
+def test_nothing_set_means_the_defaults() -> None:
+    """An empty file gives the defaults, and their rules are routing's own."""
+    assert parse(PATH, b"") == Settings()
+    assert Settings().rules == Rules()
+
+
+def test_every_table_reaches_its_place() -> None:
+    """A value of each table is where the code looks for it."""
+    settings = parse(
+        PATH,
+        b"""
+        version = 1
+        listen.claude = "[::1]:0"
+        providers.anthropic.upstream = "http://127.0.0.1:9"
+        credentials.backend = "file"
+        routing = { strategy = "perishing", switch_at = 1, overage = "allow" }
+        replay.ambiguous = true
+        wait.max = 1
+        retry.connect = [0.5]
+        hold.throttle_s = 2
+        limits.body_mib = 0.5
+        """,
+    )
+
+    assert settings.listen.claude == Address(host="::1", port=0)
+    assert settings.providers.anthropic.upstream == "http://127.0.0.1:9"
+    assert settings.credentials.backend == "file"
+    assert settings.rules.routing.overage is Overage.ALLOW
+    assert settings.rules.routing.switch_at == 1.0
+    assert settings.rules.ambiguous
+    assert settings.rules.wait.max == 1.0
+    assert settings.rules.retry.connect == (0.5,)
+    assert settings.rules.hold.throttle_s == 2.0
+    assert settings.limits.body_mib == 0.5
+
+
+def test_all_faults_come_at_once_with_their_lines() -> None:
+    """One reading names every wrong key, its line and what was likely meant."""
+    text = """\
+version = 1
+[listn]
+claude = "x"
+[listen]
+claude = "127.0.0.1:99999"
+[routing]
+swich_at = 0.5
+strategy = "perish"
+overage = "alow"
+[retry]
+connect = [1, true]
+[limits]
+headers_s = "soon"
+foo = 1
+[hold]
+connect_s = 1
+"""
+
+    assert faults(text) == [
+        "config.toml:2: listn: is not a setting; did you mean listen?",
+        'config.toml:5: listen.claude: must be an address such as "127.0.0.1:3456" or "[::1]:3456", port 0 to 65535',
+        "config.toml:7: routing.swich_at: is not a setting; did you mean routing.switch_at?",
+        'config.toml:8: routing.strategy: must be "perishing"',
+        'config.toml:9: routing.overage: must be "avoid" or "allow"; did you mean "allow"?',
+        "config.toml:11: retry.connect: must be a list of seconds, each from 0 to a year",
+        "config.toml:13: limits.headers_s: must be seconds, more than 0 and at most a year",
+        "config.toml:14: limits.foo: is not a setting; there are "
+        + ", ".join(k for k in SETTINGS if k.startswith("limits.")),
+        "config.toml:16: hold.connect_s: is not a setting; did you mean limits.connect_s?",
+    ]
+
+
+CASES = [  # text, the one fault
+    ("listen = 1", "config.toml:1: listen: must be a table: [listen]"),
+    ("[listen.claude]\nport = 1", 'config.toml:1: listen.claude: must be an address such as "127.0.0.1:3456"'),
+    ("switch_at = 0.5", "config.toml:1: switch_at: is not a setting; did you mean routing.switch_at?"),
+    ("[providers.antropic]", "config.toml:1: providers.antropic: is not a setting; did you mean providers.anthropic?"),
+    ("qqqq = 1", f"config.toml:1: qqqq: is not a setting; there are {', '.join(TABLES)}"),
+    ("\n\nversion = 2\nx = 1", "config.toml:3: version: is 2, for a newer flowpool than this one, which reads 1"),
+    ("version = true", "config.toml:1: version: must be 1"),
+    ("version = 0", "config.toml:1: version: must be 1"),
+    ('version = "1"', "config.toml:1: version: must be 1"),
+    ("credentials.backend = 'keyring'", 'config.toml:1: credentials.backend: must be "auto" or "file"'),
+    ("replay.ambiguous = 1", "config.toml:1: replay.ambiguous: must be true or false"),
+    ("wait.max = true", "config.toml:1: wait.max: must be seconds, from 0 to a year"),
+    ("wait.max = nan", "config.toml:1: wait.max: must be seconds, from 0 to a year"),
+    ("wait.max = inf", "config.toml:1: wait.max: must be seconds, from 0 to a year"),
+    ("wait.max = -1", "config.toml:1: wait.max: must be seconds, from 0 to a year"),
+    ("routing.switch_at = 1.1", "config.toml:1: routing.switch_at: must be a number from 0 to 1"),
+    ("a = 1\na = 2", "config.toml:2: not valid TOML: Cannot overwrite a value"),
+]
+
+
+@pytest.mark.parametrize(("text", "fault"), CASES, ids=[repr(text) for text, _ in CASES])
+def test_one_wrong_value_is_one_line(text: str, fault: str) -> None:
+    """Each kind of fault has its line, key and wish."""
+    assert faults(text) == [fault]
+
+
+LEAVES = st.sampled_from([key.split(".")[-1] for key in SETTINGS])
+VALUES = st.recursive(
+    st.booleans() | st.integers() | st.floats() | st.text(st.characters(codec="utf-8"), max_size=9),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(LEAVES, inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@given(
+    tree=st.dictionaries(st.sampled_from(["version", "x", *(table for table in TABLES if "." not in table)]), VALUES)
+)
+def test_any_values_are_settings_or_faults(tree: dict[str, object]) -> None:
+    """Whatever is set, the outcome is settings or a list of faults."""
+    with suppress(SettingsError):
+        parse(PATH, tomli_w.dumps(tree).encode())
+
+
+def test_a_missing_file_is_made_once(tmp_path: Path) -> None:
+    """The first load writes the commented file; later ones never touch it."""
+    path = tmp_path / "new" / "config.toml"
+
+    assert load(path) == Settings()
+    path.write_text("wait.max = 5\n")
+    assert load(path).wait.max == 5
+    assert path.read_text() == "wait.max = 5\n"
+
+
+def test_a_folder_that_cannot_be_written_gives_the_defaults(tmp_path: Path) -> None:
+    """Settings can be read where nothing can be written."""
+    (tmp_path / "file").touch()
+    folder = tmp_path / "readonly"
+    folder.symlink_to("/proc/self/task")  # nobody, root neither, may make a file here
+
+    assert load(folder / "config.toml") == Settings()
+
+
+def test_what_cannot_be_read_is_a_fault(tmp_path: Path) -> None:
+    """A folder in the file's place is one line."""
+    with pytest.raises(SettingsError, match="not a plain file"):
+        load(tmp_path)

@@ -1,0 +1,31 @@
+"""Which requests an account of the pool signs."""
+
+import pytest
+
+from providers.anthropic.paths import is_misplaced, is_pooled
+from providers.contract import Head
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "pooled", "misplaced"),
+    [
+        ("POST", "/v1/messages", True, False),
+        ("POST", "/v1/messages?beta=true", True, False),
+        ("POST", "/v1/messages/count_tokens?beta=true", True, False),
+        ("POST", "/v1/messages?next=/v1/messages", True, False),
+        ("GET", "/v1/messages", False, False),
+        ("POST", "/v1/messages/", False, False),
+        ("POST", "/V1/messages", False, False),
+        ("POST", "/v1/messages/batches", False, False),
+        ("POST", "/v1/v1/messages", False, True),
+        ("POST", "//v1/messages?beta=true", False, True),
+        ("POST", "/prefix/v1/messages/count_tokens", False, True),
+        ("GET", "/x?y=/v1/messages", False, False),
+        ("GET", "/api/oauth/usage", False, False),
+        ("POST", "/xv1/messages", False, False),
+    ],
+)
+def test_paths(method: str, path: str, pooled: bool, misplaced: bool) -> None:
+    """Two exact paths are pooled, query apart; a path that merely ends in one comes of a wrong base URL."""
+    head = Head(method=method, path=path, headers={})
+    assert (is_pooled(head), is_misplaced(head)) == (pooled, misplaced)

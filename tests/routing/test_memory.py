@@ -1,0 +1,289 @@
+"""Tests of routing/memory.py; long, because every observation has its consequences listed here."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from routing.memory import Memory, all_said_forbidden
+from routing.observations import AccountsChanged, Answered, CredentialChanged, Dispatched, Ended, Succeeded
+from routing.readings import Reading
+from routing.rules import Holds
+from routing.trail import Trail
+from routing.verdicts import Verdict, VerdictKind
+from routing.words import Account, AccountId, Demand, ExchangeId, Family
+from tests.routing.made import (
+    ANN,
+    BEN,
+    EXCHANGE,
+    HAIKU,
+    NOON,
+    OK,
+    OPUS,
+    account,
+    attempt,
+    auth,
+    balance,
+    demand,
+    forbidden,
+    hours,
+    limit,
+    model_limit,
+    moments,
+    reading,
+    readings,
+    refusals,
+    seconds,
+    trail,
+    verdict,
+)
+
+SIDE = demand(side=True)
+
+
+def known(*accounts: Account) -> Memory:
+    """A memory that was told of these accounts, ann and ben by default."""
+    memory = Memory(rules=Holds())
+    memory.learn(AccountsChanged(accounts=accounts or (account(ANN), account(BEN))))
+    return memory
+
+
+def answer(
+    memory: Memory,
+    met: Verdict,
+    *,
+    name: AccountId = ANN,
+    request: Demand | None = None,
+    sent: float = 0,
+    at: float = 1,
+    exchange: ExchangeId = EXCHANGE,
+    shown: Iterable[Reading] = (),
+) -> None:
+    """Tell the memory of an answer; sent and at: seconds after noon."""
+    memory.learn(
+        Answered(
+            exchange=exchange,
+            account=name,
+            demand=demand() if request is None else request,
+            verdict=met,
+            sent_at=NOON + seconds(sent),
+            at=NOON + seconds(at),
+            readings=tuple(shown),
+        )
+    )
+
+
+def rows(memory: Memory, name: AccountId = ANN) -> list[int]:
+    """The rows of an account's holds."""
+    return [one.row for one in memory.holds.get(name, ())]
+
+
+@given(st.lists(st.tuples(refusals, moments, moments), max_size=8))
+def test_refusals_alone_never_shorten_a_hold(met: list[tuple[Verdict, datetime, datetime]]) -> None:
+    """Whatever is refused and whenever, also when now goes back, no bar that stood ends earlier."""
+    memory = known()
+    last = datetime.min.replace(tzinfo=NOON.tzinfo)
+    for one, sent_at, at in met:
+        memory.learn(Answered(exchange=EXCHANGE, account=ANN, demand=demand(), verdict=one, sent_at=sent_at, at=at))
+        ends = [held.until for held in memory.holds.get(ANN, ()) if held.bars(demand())]
+        assert last <= max(ends, default=last)
+        last = max(ends, default=last)
+
+
+@given(refusals | st.just(OK), st.lists(readings, max_size=3))
+def test_a_side_call_leaves_only_readings(met: Verdict, shown: list[Reading]) -> None:
+    """It takes no lease, sets or lifts no hold, sticks nowhere, and is nobody's latest account."""
+    memory = known()
+    answer(memory, limit())
+    before = memory.holds.copy()
+    memory.learn(Dispatched(exchange=EXCHANGE, account=ANN, demand=SIDE, at=NOON))
+    answer(memory, met, request=SIDE, sent=2, shown=shown)
+    memory.learn(Succeeded(exchange=EXCHANGE, account=ANN, demand=SIDE, at=NOON))
+
+    assert before == memory.holds
+    assert memory.leases.count(ANN) == 0
+    assert memory.habits.warm(SIDE, NOON) is None
+    assert memory.habits.latest(SIDE) is None
+    assert {r.window.key for r in shown} == memory.readings.get(ANN, {}).keys()
+    assert memory.requests[ANN] == 1
+
+
+def test_readings_are_merged_and_new_lines_learned() -> None:
+    """A window's reports become one; an unknown line counts for the families it was seen on."""
+    memory = known()
+    answer(memory, OK, shown=[reading("7d", 0.5), reading("7d_new", 0.1), reading("7d_opus", 0.2)])
+    answer(memory, OK, shown=[reading("7d", 0.4)])
+    answer(memory, OK, shown=[reading("7d_new", 0.2)], request=demand(family="fable"))
+
+    assert memory.readings[ANN]["7d"].used == 0.5
+    assert memory.lines == {"new": {OPUS, Family("fable")}}
+    assert [r.used for r in memory.counting(ANN, OPUS)] == [0.5, 0.2, 0.2]
+    assert [r.used for r in memory.counting(ANN, HAIKU)] == [0.5]
+    assert memory.counting(BEN, OPUS) == ()
+
+
+def test_a_refusal_holds_and_a_later_success_lifts() -> None:
+    """A success of a request that was sent before the refusal proves nothing; one sent after it does."""
+    memory = known()
+    room = [reading("7d", 0.2)]
+    answer(memory, limit())
+    answer(memory, OK, sent=0.5, shown=room)
+    assert rows(memory) == [13]
+
+    answer(memory, OK, sent=2, shown=room)
+    assert ANN not in memory.holds
+
+
+def test_a_refusal_without_an_order_holds_nothing() -> None:
+    """A client's fault is nobody's."""
+    memory = known()
+    answer(memory, verdict(23))
+
+    assert memory.holds == {}
+
+
+def test_an_error_event_holds_as_the_row_of_its_type() -> None:
+    """A stream that began with an authentication error makes the account auth-dead as row 18."""
+    memory = known()
+    answer(memory, verdict(24, kind=VerdictKind.AUTH, hold=auth().hold))
+
+    assert rows(memory) == [18]
+
+
+def ends(memory: Memory) -> list[float]:
+    """When the account's holds end: seconds after noon."""
+    return [(one.until - NOON) / seconds(1) for one in memory.holds.get(ANN, ())]
+
+
+def test_the_auth_ladder() -> None:
+    """It doubles for each refusal of a later request, not for one in flight, and a success starts it again."""
+    memory = known()
+    answer(memory, auth(), at=0)
+    assert ends(memory) == [900]
+    answer(memory, auth(), at=5)
+    assert ends(memory) == [900]
+    answer(memory, auth(), sent=901, at=902)
+    assert ends(memory) == [902 + 1800]
+    answer(memory, OK, sent=900, at=903)
+    assert ends(memory) == [902 + 1800]
+    answer(memory, auth(), sent=2710, at=2711)
+    assert ends(memory) == [2711 + 3600]
+    answer(memory, OK, sent=7000, at=7001)
+    assert ends(memory) == []
+    answer(memory, auth(), sent=7002, at=8000)
+    assert ends(memory) == [8900]
+
+
+def test_a_balance_holds_until_the_soonest_reset() -> None:
+    """The readings of the same answer count."""
+    memory = known()
+    answer(memory, balance(), shown=[reading("5h", resets=3), reading("7d", resets=40)])
+
+    assert ends(memory) == [3 * 3600]
+
+
+def test_a_new_credential_lifts_what_the_old_one_was_refused_for() -> None:
+    """Rows 18 and 19 end and the ladder starts again; limits stay."""
+    memory = known()
+    for met in (auth(), forbidden(), limit()):
+        answer(memory, met)
+    memory.learn(CredentialChanged(account=ANN, at=NOON))
+    memory.learn(CredentialChanged(account=BEN, at=NOON))
+
+    assert rows(memory) == [13]
+    answer(memory, auth(), at=0)
+    assert 900 in ends(memory)
+
+
+@pytest.mark.parametrize(
+    ("met", "expected"),
+    [
+        (trail(), False),
+        (trail(attempt("ann", forbidden())), True),
+        (trail(attempt("ann", limit()), attempt("ann", forbidden()), attempt("ben", forbidden())), True),
+        (trail(attempt("ann", forbidden()), attempt("ben", limit())), False),
+        (trail(attempt("ann", forbidden()), attempt("ben", OK)), False),
+    ],
+)
+def test_when_everybody_said_forbidden(met: Trail, expected: bool) -> None:
+    """The last answer of each account asked counts."""
+    assert expected is all_said_forbidden(met)
+
+
+@pytest.mark.parametrize(("second", "left"), [(forbidden(), []), (limit(), [19])])
+def test_row_19_is_taken_back_when_every_account_said_so(second: Verdict, left: list[int]) -> None:
+    """If all the exchange asked said 403, the request is to blame and its holds go."""
+    memory = known()
+    answer(memory, forbidden())
+    answer(memory, second, name=BEN)
+    answer(memory, limit())
+    memory.learn(Ended(exchange=EXCHANGE, trail=trail(attempt("ann", forbidden()), attempt("ben", second)), at=NOON))
+
+    assert sorted([*left, 13]) == sorted(rows(memory))
+
+
+def test_a_lease_follows_its_exchange() -> None:
+    """Each dispatch moves it, the end ends it, and a second end is harmless."""
+    memory = known()
+    counts = []
+    for step in (
+        Dispatched(exchange=EXCHANGE, account=ANN, demand=demand(), at=NOON),
+        Dispatched(exchange=EXCHANGE, account=BEN, demand=demand(), at=NOON),
+        Ended(exchange=EXCHANGE, trail=trail(), at=NOON),
+        Ended(exchange=EXCHANGE, trail=trail(), at=NOON),
+    ):
+        memory.learn(step)
+        counts.append((memory.leases.count(ANN), memory.leases.count(BEN)))
+
+    assert counts == [(1, 0), (0, 1), (0, 0), (0, 0)]
+    assert memory.habits.latest(demand()) == BEN
+
+
+def test_a_conversation_sticks_after_a_success_alone() -> None:
+    """Being asked is not enough."""
+    memory = known()
+    memory.learn(Dispatched(exchange=EXCHANGE, account=ANN, demand=demand(), at=NOON))
+    answer(memory, OK)
+    assert memory.habits.warm(demand(), NOON) is None
+
+    memory.learn(Succeeded(exchange=EXCHANGE, account=ANN, demand=demand(), at=NOON))
+    assert memory.habits.warm(demand(), NOON) == ANN
+
+
+def test_an_account_disabled_in_flight_gets_no_stick() -> None:
+    """Its answer still counts for its readings."""
+    memory = known(account(ANN, enabled=False))
+    answer(memory, OK, shown=[reading()])
+    memory.learn(Succeeded(exchange=EXCHANGE, account=ANN, demand=demand(), at=NOON))
+
+    assert memory.habits.warm(demand(), NOON) is None
+    assert "7d" in memory.readings[ANN]
+
+
+def test_a_removed_account_is_forgotten() -> None:
+    """All that was known of it goes, and what its last request still tells is not taken."""
+    memory = known()
+    memory.learn(Dispatched(exchange=EXCHANGE, account=ANN, demand=demand(), at=NOON))
+    answer(memory, auth(), shown=[reading()])
+    memory.learn(Succeeded(exchange=EXCHANGE, account=ANN, demand=demand(), at=NOON))
+    memory.learn(AccountsChanged(accounts=(account(BEN),)))
+    memory.learn(Dispatched(exchange=ExchangeId("e2"), account=BEN, demand=demand(), at=NOON))
+    memory.learn(Dispatched(exchange=ExchangeId("e2"), account=ANN, demand=demand(), at=NOON))
+    answer(memory, auth(), shown=[reading()])
+    memory.learn(Succeeded(exchange=EXCHANGE, account=ANN, demand=demand(), at=NOON))
+
+    assert (memory.readings, memory.holds, memory.ladders, memory.requests) == ({}, {}, {}, {BEN: 1})
+    assert (memory.leases.count(ANN), memory.leases.count(BEN)) == (0, 0)
+    assert memory.habits.warm(demand(), NOON) is None
+
+
+def test_a_model_limit_bars_its_family_alone() -> None:
+    """Row 12 holds the account for the asked family."""
+    memory = known()
+    answer(memory, model_limit())
+    (held,) = memory.holds[ANN]
+
+    assert (held.bars(demand()), held.bars(demand(family=HAIKU))) == (True, False)
+    assert held.until == NOON + hours(2)

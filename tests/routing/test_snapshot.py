@@ -1,0 +1,93 @@
+"""Tests of routing/snapshot.py."""
+
+import pytest
+
+from routing.memory import Memory
+from routing.readings import Source, Status
+from routing.rules import Holds
+from routing.snapshot import HoldPicture, State, WindowPicture, picture
+from routing.words import ExchangeId
+from tests.routing.made import ANN, EXCHANGE, HAIKU, NOON, OPUS, account, demand, hold, hours, reading
+
+
+def memory() -> Memory:
+    """What is known before anything was observed."""
+    return Memory(rules=Holds())
+
+
+def test_an_account_nobody_heard_of_is_unmeasured() -> None:
+    """Without readings and holds there is nothing to show."""
+    shown = picture(memory(), account(), NOON)
+
+    assert (
+        shown.state,
+        shown.windows,
+        shown.holds,
+        shown.in_flight,
+        shown.requests,
+    ) == (State.UNMEASURED, (), (), 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("enabled", "rows", "measured", "state", "because"),
+    [
+        (False, (18, 13), True, State.DISABLED, "disabled"),
+        (True, (13, 18), True, State.AUTH_DEAD, "row 18"),
+        (True, (13,), True, State.HELD, "row 13"),
+        (True, (), False, State.UNMEASURED, "no answer has shown its windows yet"),
+        (True, (), True, State.HEALTHY, "7d 50% used"),
+    ],
+)
+def test_the_first_state_that_fits(
+    enabled: bool, rows: tuple[int, ...], measured: bool, state: State, because: str
+) -> None:
+    """Disabled, auth-dead, held, unmeasured, healthy: in this order."""
+    known = memory()
+    known.holds[ANN] = tuple(hold(row, family=OPUS if row == 13 else None) for row in rows)
+    if measured:
+        known.readings[ANN] = {"5h": reading("5h", None), "7d": reading("7d", 0.5)}
+    shown = picture(known, account(enabled=enabled), NOON)
+
+    assert (state, because) == (shown.state, shown.because)
+
+
+def test_windows_are_shown_as_reported_and_empty_once_lapsed() -> None:
+    """Shortest first; a window whose reset has passed shows no use, its status as it was."""
+    known = memory()
+    known.readings[ANN] = {
+        "7d": reading("7d", 0.5, resets=None, status=None),
+        "5h": reading("5h", 0.9, resets=0, status=Status.REJECTED, source=Source.RESTORED),
+    }
+
+    assert picture(known, account(), NOON).windows == (
+        WindowPicture(
+            key="5h", used=0.0, resets_at=NOON, status=Status.REJECTED, source=Source.RESTORED, taken_at=NOON
+        ),
+        WindowPicture(key="7d", used=0.5, resets_at=None, status=None, source=Source.ANSWER, taken_at=NOON),
+    )
+
+
+def test_holds_in_force_are_shown_once_per_scope_and_row() -> None:
+    """Soonest end first; ended ones are not shown, and of one row's two the one that ends last."""
+    known = memory()
+    known.holds[ANN] = (
+        hold(13, end=3),
+        hold(19, end=1, family=HAIKU),
+        hold(19, end=2, family=HAIKU, by=ExchangeId("e2")),
+        hold(12, end=-1, family=OPUS),
+    )
+
+    assert picture(known, account(), NOON).holds == (
+        HoldPicture(scope="haiku", until=NOON + hours(2), because="row 19", row=19),
+        HoldPicture(scope="account", until=NOON + hours(3), because="row 13", row=13),
+    )
+
+
+def test_requests_are_counted() -> None:
+    """Those in flight and all that went out."""
+    known = memory()
+    known.leases.move(EXCHANGE, ANN, demand())
+    known.requests[ANN] = 7
+    shown = picture(known, account(), NOON)
+
+    assert (shown.in_flight, shown.requests) == (1, 7)

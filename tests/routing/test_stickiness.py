@@ -1,0 +1,68 @@
+"""Tests of routing/stickiness.py."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from routing.stickiness import Habits
+from tests.routing.made import ANN, BEN, HAIKU, NAMES, NOON, demand, hours, seconds
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.sampled_from(NAMES)), max_size=40))
+def test_the_latest_served_conversations_are_remembered(turns: list[tuple[int, str]]) -> None:
+    """At most so many conversations and sessions are kept: those served last, each on its latest account."""
+    habits = Habits(bound=4)
+    latest: dict[int, str] = {}
+    for talk, name in turns:
+        asked = demand(f"talk {talk}", session=f"session {talk}")
+        habits.served(asked, NAMES[NAMES.index(name)], NOON)
+        habits.asked(asked, NAMES[NAMES.index(name)])
+        latest.pop(talk, None)
+        latest[talk] = name
+
+    kept = dict(list(latest.items())[-4:])
+    talks = [demand(f"talk {talk}", session=f"session {talk}") for talk in range(10)]
+    assert [kept.get(talk) for talk in range(10)] == [habits.warm(asked, NOON) for asked in talks]
+    assert [kept.get(talk) for talk in range(10)] == [habits.latest(asked) for asked in talks]
+    assert len(kept) == habits.count_warm(NOON)
+
+
+def test_a_stick_is_warm_until_its_cache_goes_cold() -> None:
+    """It holds up to the last moment of the cache's time, and earlier when now goes back."""
+    habits = Habits()
+    habits.served(demand(), ANN, NOON)
+    last = NOON + hours(1)
+
+    assert [habits.warm(demand(), t) for t in (NOON - hours(5), last, last + seconds(1))] == [ANN, ANN, None]
+    assert [habits.count_warm(t) for t in (last, last + seconds(1))] == [1, 0]
+
+
+def test_a_stick_is_of_one_model() -> None:
+    """Another model has another prompt cache."""
+    habits = Habits()
+    habits.served(demand(), ANN, NOON)
+
+    assert habits.warm(demand(family=HAIKU), NOON) is None
+
+
+def test_what_has_no_name_is_not_remembered() -> None:
+    """A request without a conversation or a session leaves no habit."""
+    habits = Habits()
+    nameless = demand(None, session=None)
+    habits.served(nameless, ANN, NOON)
+    habits.asked(nameless, ANN)
+
+    assert habits.warm(nameless, NOON) is None
+    assert habits.latest(nameless) is None
+    assert habits.count_warm(NOON) == 0
+
+
+def test_a_removed_account_leaves_no_habit() -> None:
+    """Its sticks and sessions go; those of others stay."""
+    habits = Habits()
+    for name in (ANN, BEN):
+        habits.served(demand(name), name, NOON)
+        habits.asked(demand(name, session=name), name)
+    habits.drop(ANN)
+
+    assert [habits.warm(demand(name), NOON) for name in (ANN, BEN)] == [None, BEN]
+    assert [habits.latest(demand(session=name)) for name in (ANN, BEN)] == [None, BEN]
