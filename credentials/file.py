@@ -1,6 +1,8 @@
 """A store in one private JSON file."""
 
 import json
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 from credentials import files, record
@@ -17,11 +19,16 @@ class FileStore:
     """Keeps credentials in a 0600 file; each change re-reads it inside a lock that spans processes.
 
     A file that cannot be understood is never overwritten, and an entry that this version does not know is kept.
+    because: why secrets are here and not in a keyring, for people.
     """
 
-    def __init__(self, path: Path, disk: Disk = DISK) -> None:
+    def __init__(
+        self, path: Path, disk: Disk = DISK, *, because: str = "", clock: Callable[[], int] = time.time_ns
+    ) -> None:
         self._path = path
         self._disk = disk
+        self._because = because
+        self._clock = clock
 
     def get(self, account_id: str) -> Credential:
         """Return an account's credential; raise NotStored when there is none."""
@@ -36,7 +43,8 @@ class FileStore:
     def put(self, account_id: str, credential: Credential) -> None:
         """Keep a credential in place of any other; it is on the disk when this returns."""
         with files.lock(self._path):
-            self._write(self._read() | {account_id: record.dump(credential)})
+            entry = {**record.dump(credential), "saved_at": self._clock()}
+            self._write(self._read() | {account_id: entry})
 
     def delete(self, account_id: str) -> None:
         """Forget an account's credential, if there is one."""
@@ -50,9 +58,21 @@ class FileStore:
         """Return the ids that have a credential, sorted."""
         return tuple(sorted(self._read()))
 
+    def saved_at(self, account_id: str) -> int | None:
+        """Return when an account's credential was saved, in ns since 1970; 0 when it cannot be told, None when there is none."""
+        entries = self._read()
+        if account_id not in entries:
+            return None
+        match entries[account_id]:
+            case {"saved_at": int(saved_at)}:
+                return saved_at
+            case _:
+                return 0
+
     def describe(self) -> str:
         """Say where secrets are kept."""
-        return f"in the file {self._path}, which only you can read"
+        because = f" ({self._because})" if self._because else ""
+        return f"in the file {self._path}, which only you can read{because}"
 
     def _read(self) -> Entries:
         data = files.read(self._path, private=True)

@@ -25,3 +25,10 @@ class Store(Protocol):
 
     def describe(self) -> str:
         """Say where secrets are kept, to follow the words "secrets are kept"."""
+
+
+class Dated(Store, Protocol):
+    """A store that knows when it was given what it keeps, so that of two copies the newer can be told."""
+
+    def saved_at(self, account_id: str) -> int | None:
+        """Return when an account's credential was saved, in ns since 1970; 0 when it cannot be told, None when there is none."""

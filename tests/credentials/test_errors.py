@@ -1,5 +1,6 @@
 """Every error of credentials says how to mend it."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,14 +16,20 @@ ALL = [
     errors.Unreadable(PATH, "junk"),
     errors.NotWritten(PATH, "full"),
     errors.Busy(PATH, 10),
+    errors.NoKeyring("none"),
+    errors.KeyringLocked(),
+    errors.KeyringDenied(),
+    errors.KeyringBroken("it hung"),
+    errors.Torn("half is gone"),
+    errors.KeyringLocked().later(59.6),
 ]
 
 
-@pytest.mark.parametrize("error", ALL, ids=lambda error: type(error).__name__)
+@pytest.mark.parametrize("error", ALL, ids=[f"{number} {type(error).__name__}" for number, error in enumerate(ALL)])
 def test_each_ends_with_its_command_in_one_line(error: errors.CredentialError) -> None:
     """A message is one line and its last part is a command."""
     problem, _, command = str(error).rpartition("; run: ")
 
     assert problem
-    assert command.split()[0] in {"flowpool", "chmod", "ls", "df", "fuser"}
+    assert command.split()[0] in {"flowpool", "chmod", "ls", "df", "fuser", "security", sys.executable}
     assert "\n" not in str(error)

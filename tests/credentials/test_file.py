@@ -136,6 +136,18 @@ def test_one_bad_entry_spoils_no_other(tmp_path: Path) -> None:
     assert store.get("a1") == TOKEN
 
 
+def test_it_knows_when_a_credential_was_saved(tmp_path: Path) -> None:
+    """Each save is stamped by the clock; an entry of before that counts as the oldest."""
+    path = tmp_path / "secrets.json"
+    store = FileStore(path, clock=lambda: 7)
+    store.put("a1", TOKEN)
+    document = json.loads(path.read_text())
+    document["accounts"] |= {"a2": {"kind": "setup-token", "access": "x"}, "a3": 1}
+    path.write_text(json.dumps(document))
+
+    assert [store.saved_at(account_id) for account_id in ("a1", "a2", "a3", "a4")] == [7, 0, 0, None]
+
+
 FIELDS = st.sampled_from(["kind", "access", "refresh", "expires_at", "extras", "x"])
 ENTRIES = st.recursive(
     st.none()

@@ -1,0 +1,21 @@
+"""Redaction: text that somebody else wrote, without what may be a credential."""
+
+import re
+
+MASKED = "[masked]"
+_TOKENS = re.compile(
+    r"sk-ant-[A-Za-z0-9_-]+"
+    r"|\beyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)?"  # a JSON Web Token
+    r"|(?i:(?<=bearer ))[^\s'\"\\,;]+"
+)
+_HEADERS = re.compile(r"(?i)(?:proxy-authorization|authorization|x[-_]api[-_]key|x-flowpool-key|cookie)\b.*")
+
+
+def without_tokens(text: str) -> str:
+    """The text without what has the shape of a token."""
+    return _TOKENS.sub(MASKED, text)
+
+
+def redacted(text: str) -> str:
+    """The text without tokens, and without what follows the name of a header of credentials up to the line's end."""
+    return _HEADERS.sub(MASKED, without_tokens(text))
