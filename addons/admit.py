@@ -13,13 +13,15 @@ from addons.exchange import EXCHANGES, Exchange, Path
 from addons.guard import fail_closed
 from addons.limits import request_head
 from addons.replies import own
-from addons.sign import mask
+from addons.sign import hides_lines, mask
+from home.checks import Address
 from home.settings import Settings
 from providers.contract import Provider
 
 PREFIX = "/_flowpool"
 HTTP_PORT = 80
 KEY_HEADER = "x-flowpool-key"
+_OURS = re.compile(re.escape(PREFIX) + r"(?![a-z0-9_-])")
 _OWN_HEADERS = re.compile(rb"x-flowpool-.*", re.IGNORECASE)
 
 type Upstream = tuple[str, str, int]
@@ -61,7 +63,9 @@ class Admit:
         request = flow.request
         key = request.headers.get(KEY_HEADER, "")
         request.headers.fields = tuple(f for f in request.headers.fields if not _OWN_HEADERS.fullmatch(f[0]))
+        is_torn = hides_lines(request)
         exchange = Exchange(limits=self._settings.limits, rules=self._settings.rules, own=mask(request), key=key)
+        exchange.is_torn = is_torn
         EXCHANGES[flow] = exchange
         return exchange
 
@@ -82,6 +86,8 @@ class Admit:
 
     def _refusal(self, flow: http.HTTPFlow, exchange: Exchange) -> str | None:
         """Why the request is not let in, saying what to set; None when it is."""
+        if exchange.is_torn:
+            return "a header holds a line break: send each header on a line of its own"
         if exchange.provider is None:
             return "this mitmproxy mode is not flowpool's: start it without --mode, or as a reverse proxy to a provider"
         if not _is_loopback(flow.client_conn.peername):
@@ -89,24 +95,28 @@ class Admit:
         allowed = self._hosts(flow)
         host = flow.request.headers.get("host", "").lower()
         if host not in allowed:
-            base = f"http://127.0.0.1:{flow.client_conn.sockname[1]}"
+            base = f"http://{Address(host=flow.client_conn.sockname[0], port=flow.client_conn.sockname[1])}"
             return f"the Host header is not one of flowpool's: set ANTHROPIC_BASE_URL={base}"
-        origin = flow.request.headers.get("origin", "").lower()
-        if origin and origin not in {f"http://{name}" for name in allowed}:
-            return "requests from web pages of another origin are not served: use flowpool's own address"
-        if flow.request.headers.get("sec-fetch-site", "none").lower() not in {"none", "same-origin"}:
-            return "requests from other web sites are not served: use flowpool's own address"
-        return None
+        return _from_elsewhere(flow.request, allowed)
 
     def _hosts(self, flow: http.HTTPFlow) -> frozenset[str]:
         """The names under which this very listener may be asked."""
         port = flow.client_conn.sockname[1]
         names = {f"{host}:{port}" for host in ("127.0.0.1", "localhost", "[::1]")}
-        if self._settings.listen.claude.port == port:
-            names.add(self._listen.lower())
+        names.add(str(Address(host=self._settings.listen.claude.host, port=port)).lower())
         if port == HTTP_PORT:  # clients leave the default port out
             names |= {"127.0.0.1", "localhost", "[::1]"}
         return frozenset(names)
+
+
+def _from_elsewhere(request: http.Request, allowed: frozenset[str]) -> str | None:
+    """Why a web page may not ask; programs send none of these headers."""
+    origin = request.headers.get("origin", "").lower()
+    if origin and origin not in {f"http://{name}" for name in allowed}:
+        return "requests from web pages of another origin are not served: use flowpool's own address"
+    if request.headers.get("sec-fetch-site", "none").lower() not in {"none", "same-origin"}:
+        return "requests from other web sites are not served: use flowpool's own address"
+    return None
 
 
 def is_ours(path: str) -> bool:
@@ -115,7 +125,7 @@ def is_ours(path: str) -> bool:
     for _ in range(3):  # decoded as often as anybody behind us might
         plain = unquote(plain)
     plain = "/" + plain.replace("\\", "/").lstrip("/").lower()
-    return any(way == PREFIX or way.startswith(PREFIX + "/") for way in (plain, posixpath.normpath(plain)))
+    return any(_OURS.match(way) for way in (plain, posixpath.normpath(plain)))
 
 
 def _is_loopback(peer: tuple[str, int] | None) -> bool:

@@ -5,17 +5,32 @@ import json
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import parse_qs
 
 from mitmproxy import http
 
+from addons.accounts import Accounts
 from addons.exchange import EXCHANGES, Exchange, Path
 from addons.guard import fail_closed
+from addons.recent import KEPT, Recent
 from addons.replies import own, response_of
 from credentials.secret import Secret
 from providers.contract import Reply
+from routing.words import AccountId
 
 HEALTH = "/_flowpool/health"
 STATUS = "/_flowpool/status"
+REQUESTS = "/_flowpool/requests"
+RELOAD = "/_flowpool/reload"
+LIFT = "/_flowpool/lift"
+INSTRUCTIONS = frozenset({RELOAD, LIFT})
+LARGEST = 65_536  # bytes of an instruction
+LONGEST = 64  # letters of an id
+MOST = 1000  # accounts that one instruction names
+
+
+class BadInstruction(Exception):  # noqa: N818 - reads as the fact it states
+    """What was asked makes no sense; the message says what would."""
 
 
 class Control:
@@ -23,18 +38,23 @@ class Control:
 
     name = "flowpool_control"
 
-    def __init__(self, key: Secret, status: Callable[[datetime], dict[str, Any]]) -> None:
+    def __init__(
+        self, key: Secret, status: Callable[[datetime], dict[str, Any]], accounts: Accounts, recent: Recent
+    ) -> None:
         self._key = key
         self._status = status
+        self._accounts = accounts
+        self._recent = recent
 
     @fail_closed
-    def request(self, flow: http.HTTPFlow) -> None:
+    async def request(self, flow: http.HTTPFlow) -> None:
         """Answer a request for one of our own paths."""
         exchange = EXCHANGES.get(flow)
         if exchange is None or exchange.path is not Path.LOCAL or flow.response is not None:
             return
-        path = flow.request.path.partition("?")[0]
-        if flow.request.method not in {"GET", "HEAD"}:
+        path, _, query = flow.request.path.partition("?")
+        is_instruction = flow.request.method == "POST" and path in INSTRUCTIONS
+        if flow.request.method not in {"GET", "HEAD"} and not is_instruction:
             flow.response = self._unknown(exchange)
         elif path == HEALTH:
             flow.response = _json({"status": "ok"})
@@ -42,14 +62,60 @@ class Control:
             exchange.answer = "E"
             message = "the header x-flowpool-key is missing or wrong: its value is in control.key in flowpool's folder"
             flow.response = own(exchange, 400, message, retry=False)
-        elif path == STATUS:
-            flow.response = _json(self._status(datetime.now(UTC)))
         else:
-            flow.response = self._unknown(exchange)
+            try:
+                document = await self._follow(path, flow.request) if is_instruction else self._show(path, query)
+                flow.response = self._unknown(exchange) if document is None else _json(document)
+            except BadInstruction as error:
+                flow.response = own(exchange, 400, str(error), retry=False)
+
+    def _show(self, path: str, query: str) -> dict[str, Any] | None:
+        """What may be read here; None when there is nothing."""
+        if path == STATUS:
+            return self._status(datetime.now(UTC)) | {"notices": list(self._accounts.faults)}
+        if path != REQUESTS:
+            return None
+        asked = {name: values[-1] for name, values in parse_qs(query).items()}
+        if "after" in asked:
+            return {"requests": self._recent.after(asked["after"])}
+        return {"requests": self._recent.last(_count(asked.get("last", str(KEPT))))}
+
+    async def _follow(self, path: str, request: http.Request) -> dict[str, Any]:
+        """Do what an instruction says."""
+        body = _body(request.raw_content or b"")
+        if path == RELOAD:
+            return {"reloaded": await self._accounts.reload(), "notices": list(self._accounts.faults)}
+        return {"lifted": self._accounts.lift(_ids(body.get("accounts")))}
 
     def _unknown(self, exchange: Exchange) -> http.Response:
         exchange.answer = "F"
         return own(exchange, 404, "flowpool has nothing under this path", retry=False)
+
+
+def _body(data: bytes) -> dict[str, Any]:
+    if len(data) > LARGEST:
+        raise BadInstruction(f"an instruction has at most {LARGEST} bytes")
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise BadInstruction("an instruction is a JSON object")
+    return found
+
+
+def _ids(value: Any) -> list[AccountId]:
+    if not isinstance(value, list) or not 0 < len(value) <= MOST:
+        raise BadInstruction(f'"accounts" must be a list of 1 to {MOST} ids')
+    if not all(isinstance(one, str) and 0 < len(one) <= LONGEST for one in value):
+        raise BadInstruction(f'"accounts" must hold ids of at most {LONGEST} letters')
+    return [AccountId(one) for one in value]
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= len(str(KEPT))):
+        raise BadInstruction(f'"last" must be a whole number up to {KEPT}')
+    return int(text)
 
 
 def _json(document: dict[str, Any]) -> http.Response:

@@ -104,9 +104,10 @@ type AttemptEnd = Answered | Failed | ErrorEvent
 class Exchange:
     """What flowpool knows of one client request, from its head to its last byte.
 
-    own: the client's secret header values in the order of their masked fields. key: what it showed to open /_flowpool/.
+    own: the client's secret header fields, in order. key: what it showed to open /_flowpool/.
+    is_torn: whether a header hid further lines.
     end: how the attempt in flight ended; None while it lives. step: what the replay layer does next.
-    pause: the wait that the request is in. floor: the clock is never earlier than this for this exchange.
+    pause: the wait that the request is in, paused_at (monotonic) its beginning; woken_from: the end of one that it was woken from. floor: the clock is never earlier than this for this exchange.
     leftover: what the client would get of the last attempt if nothing else may be tried; None: the flow's response as it is.
     may_resume: whether the last attempt's answer is still coming and could be taken after all.
     kept: the last answer that may be relayed although later ones were about a credential.
@@ -116,11 +117,12 @@ class Exchange:
     limits: Limits = field(default_factory=Limits)
     rules: Rules = field(default_factory=Rules)
     path: Path = Path.LOCAL
-    own: tuple[bytes, ...] = field(default=(), repr=False)
+    own: tuple[tuple[bytes, bytes], ...] = field(default=(), repr=False)
     key: str = field(default="", repr=False)
     id: ExchangeId = field(default_factory=lambda: ExchangeId(uuid.uuid4().hex[:12]))
     began: float = field(default_factory=time.monotonic)
     began_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    is_torn: bool = False
     demand: Demand | None = None
     trail: Trail = field(init=False)
     account: AccountId | None = None
@@ -128,6 +130,9 @@ class Exchange:
     sent_at: datetime | None = None
     waited: timedelta = field(default_factory=timedelta)
     pause: Wait | None = None
+    paused_at: float = 0.0
+    woken_from: datetime | None = None
+    pause_length: timedelta = field(default_factory=timedelta)
     floor: datetime | None = None
     end: AttemptEnd | None = None
     step: Step = field(default_factory=Relay)

@@ -4,7 +4,7 @@ from mitmproxy import http
 
 from addons.exchange import Answered, Exchange, Failed
 from addons.limits import head_of
-from addons.replies import SUCCESS, decoded_body, fields_of, is_json
+from addons.replies import SUCCESS, decoded_body, fields_of, is_whole_json
 from providers.contract import Answer, ErrorEvent, Provider, Reply
 from routing.transport import Failure, transport_verdict
 from routing.verdicts import OK_ROW, Verdict, VerdictKind
@@ -72,7 +72,7 @@ def _answered(
 def _whole(answer: Answer, response: http.Response, exchange: Exchange, provider: Provider, demand: Demand) -> Verdict:
     if not response.raw_content and "event-stream" in answer.headers.get("content-type", ""):
         return _failed(Failed(Failure.EMPTY_STREAM, "an event stream without events"), exchange, provider, demand)
-    if not response.raw_content or (answer.body and not is_json(answer.body)):
+    if not response.raw_content or (answer.body and not is_whole_json(answer.body)):
         return _failed(Failed(Failure.BROKEN, "a JSON body that is not whole"), exchange, provider, demand)
     exchange.usage = provider.usage(answer.body)
     exchange.is_complete = True

@@ -6,6 +6,7 @@ started), so when none was given the same program is started again, in the same 
 
 import os
 import sys
+import urllib.request
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +17,7 @@ from mitmproxy import ctx, exceptions
 from mitmproxy.net import server_spec
 from mitmproxy.proxy.mode_specs import ReverseMode
 
+from credentials.errors import FileFault
 from home import running
 from home.checks import Address
 from home.paths import Home
@@ -39,11 +41,15 @@ def ensure_modes(settings: Settings) -> None:
     listen = settings.listen.claude
     if ctx.options.listen_port is not None:
         listen = Address(host=listen.host, port=ctx.options.listen_port)
-    mode = f"reverse:{settings.providers.anthropic.upstream}@{listen}"
-    arguments = [sys.executable, *sys.orig_argv[1:], "--mode", mode]
+    arguments = [sys.executable, *sys.orig_argv[1:], "--mode", mode_of(settings, listen)]
     sys.stdout.flush()
     sys.stderr.flush()
     os.execve(sys.executable, arguments, {**os.environ, RESTARTED: "1"})  # noqa: S606 - no shell, our own program
+
+
+def mode_of(settings: Settings, listen: Address) -> str:
+    """The mode in which mitmproxy stands in for the provider."""
+    return f"reverse:{settings.providers.anthropic.upstream}@{listen.host}:{listen.port}"  # no brackets around IPv6
 
 
 def apply_defaults() -> None:
@@ -57,6 +63,8 @@ def apply_defaults() -> None:
         raise StartError(f"{path}: {' '.join(str(e).split())}") from e
     if ctx.options.proxy_debug:
         raise StartError("proxy_debug would print credentials: start without it")
+    if not getattr(ctx.options, "validate_inbound_headers", True):
+        raise StartError("validate_inbound_headers=false would let requests be smuggled in: start without it")
 
 
 def _is_given(name: str) -> bool:
@@ -68,6 +76,22 @@ def _config_file() -> Path:
     """The file in a checkout's root, else the copy that the wheel carries."""
     here = Path(__file__).resolve().parent
     return next(path for path in (here.parent / _NAME, here / _NAME) if path.is_file())
+
+
+def refuse_second(home: Home) -> None:
+    """One proxy per home: each would learn of limits alone, and hide the other from the command line."""
+    other = running.read(home.running)
+    if other is None or other.pid == os.getpid():
+        return
+    for address in other.listen.values():
+        try:
+            with urllib.request.urlopen(f"http://{address}/_flowpool/health", timeout=1):
+                raise StartError(
+                    f"a proxy runs already on {address} (pid {other.pid}); stop it first: kill {other.pid},"
+                    " or give this one a FLOWPOOL_HOME of its own"
+                )
+        except OSError:
+            continue
 
 
 class Options:
@@ -87,9 +111,15 @@ class Options:
             message = f"flowpool: serving nobody: no mode given is flowpool's; use --mode reverse:{upstream}@HOST:PORT"
         else:
             message = f"flowpool: listening on http://{listen}"
-            now = datetime.now(UTC)
-            running.write(self._home.running, running.Running(pid=os.getpid(), listen={"claude": listen}, started=now))
+            self._announce(listen)
         print(message, file=sys.stderr, flush=True)  # noqa: T201 - what starters wait for
+
+    def _announce(self, listen: Address) -> None:
+        proxy = running.Running(pid=os.getpid(), listen={"claude": listen}, started=datetime.now(UTC))
+        try:
+            running.write(self._home.running, proxy)
+        except FileFault as e:  # it serves all the same; only the command line cannot find it
+            print(f"flowpool: {e}", file=sys.stderr, flush=True)  # noqa: T201
 
     def done(self) -> None:
         """Forget that the proxy runs."""

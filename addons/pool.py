@@ -7,38 +7,47 @@ import os
 import sys
 
 try:
-    from addons import options
+    from addons import options, redact
+    from home import settings
+    from home.paths import Home
+
+    redact.install()
+    home = Home.find(os.environ).make()
+    chosen = settings.load(home.config)
+    options.refuse_second(home)
+    options.ensure_modes(chosen)  # may start mitmproxy again, so what takes long to load comes after it
+    options.apply_defaults()
+
+    from addons.accounts import Accounts
     from addons.admit import Admit
     from addons.control import Control
-    from addons.exchange import CLIENT
     from addons.limits import Limits
-    from addons.replay import Replay
+    from addons.recent import Recent
+    from addons.remember import Remember
+    from addons.replay import Replay, wake_paused
     from addons.requestlog import RequestLog
     from addons.route import Route
     from addons.sign import Signer
     from addons.status import status_of
     from credentials.backends import open_store
-    from home import accounts, controlkey, settings
-    from home.paths import Home
+    from home import accounts, controlkey
+    from home.state.state import State
     from providers.anthropic import ANTHROPIC
-    from routing.observations import AccountsChanged
     from routing.router import Router
-    from routing.words import Account, Kind
 
-    home = Home.find(os.environ).make()
-    chosen = settings.load(home.config)
     known = accounts.load(home.accounts)
-    store = open_store(chosen.credentials.backend, home.state_folder)
+    store = open_store(
+        chosen.credentials.backend, home.state_folder, lambda: [one.id for one in accounts.load(home.accounts)]
+    )
     stored = set(store.ids())
-    options.ensure_modes(chosen)
-    options.apply_defaults()
     print(f"flowpool: secrets are kept {store.describe()}", file=sys.stderr)
 
-    client = Account(id=CLIENT, name=CLIENT, provider=ANTHROPIC.name, kind=Kind.OAUTH)
-    pool = {account.id: account for account in known or (client,)}
     router = Router(chosen.rules)
-    router.observe(AccountsChanged(accounts=tuple(pool.values())))
-    signer = Signer(pool, {account.id: store.get(account.id) for account in known if account.id in stored})
+    secrets = {account.id: store.get(account.id) for account in known if account.id in stored}
+    pool = Accounts(known, secrets, router=router, path=home.accounts, store=store, wake=wake_paused)
+    recent = Recent()
+    remember = Remember(router, State(home.state))
+    signer = Signer(pool.members, pool.credentials)
     upstreams = options.upstreams(chosen)
     start = options.Options(home, chosen)
 
@@ -46,10 +55,12 @@ try:
         start,
         Replay(signer),
         Admit(chosen, {upstreams[ANTHROPIC.name]: ANTHROPIC}),
-        Control(controlkey.ensure(home.control_key), status_of(router, chosen, start.listening)),
+        pool,
+        Control(controlkey.ensure(home.control_key), status_of(router, chosen, start.listening), pool, recent),
         Limits(router),
-        Route(router, pool, signer),
-        RequestLog(pool),
+        Route(router, pool.members, signer),
+        RequestLog(pool.ever, recent.add, remember.ended),
+        remember,
     ]
 except Exception as error:
     for line in str(error).splitlines() or [type(error).__name__]:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import cast
+from weakref import WeakKeyDictionary, WeakSet
 
 from mitmproxy import ctx, flow, http
 from mitmproxy.connection import Connection, Server
@@ -29,21 +30,31 @@ from mitmproxy.proxy.layers.http._events import (
     ResponseTrailers,
 )
 from mitmproxy.proxy.layers.http._hooks import HttpErrorHook, HttpRequestHook, HttpResponseHeadersHook
+from mitmproxy.utils import asyncio_utils
 
 from addons.exchange import EXCHANGES, Answered, AttemptEnd, Course, Exchange, Failed, Path, Pause, Relay, Resume, Send
 from addons.guard import fault_response
+from addons.http1 import make_tolerant
 from addons.replies import SUCCESS, own
 from addons.sign import Signer
 from addons.stream import Passage
 from providers.contract import ErrorEvent
 from routing.transport import Failure
 
+RESTED: WeakKeyDictionary[Connection, float] = WeakKeyDictionary()
+"""Since when each server connection has been idle."""
+
 type Commands = layer.CommandGenerator[None]
 
 MIB = 1024 * 1024
+SWITCHING = 101
 REFUSED_BODY = MIB
 """At most so many bytes of a refused answer are read."""
+REFUSED_S = 10.0
+"""Seconds: a refused answer's body is read no longer; its head has decided most of what it means."""
 FROM_UPSTREAM = (ResponseHeaders, ResponseData, ResponseTrailers, ResponseEndOfMessage, ResponseProtocolError)
+CLOSED = "server closed connection"
+"""What mitmproxy says of a connection that ended before any byte of an answer."""
 TICK = 5.0
 """The clock of a connection wakes at least so often, in seconds, while a stream has a deadline."""
 
@@ -57,6 +68,10 @@ class FlowpoolAttemptHook(commands.StartHook):
 
 class Overdue(events.Event):
     """The connection's clock found this stream past its deadline."""
+
+
+class Nudge(events.Event):
+    """Something changed that may let a paused stream go on: look at the clock now."""
 
 
 class Deaf(layer.Layer):
@@ -76,6 +91,8 @@ class ReplayStream(HttpStream):
     excess = 0  # bytes of the request's body that were dropped
     total_due = 0.0
     idle_since = 0.0
+    sent_at = 0.0
+    idle_before = 0.0  # how long the connection had been idle when the attempt was written to it
 
     @property
     def exchange(self) -> Exchange | None:
@@ -108,6 +125,17 @@ class ReplayStream(HttpStream):
         yield from super().state_wait_for_request_headers(event)
         if self.exchange is not None and self.client_state == self.state_consume_request_body:
             self.due = time.monotonic() + self.exchange.limits.body_read_s
+
+    def start_request_stream(self) -> Commands:
+        """Gather the body whatever the user's options or another addon say: what was not kept cannot be sent again."""
+        self.flow.request.stream = False
+        self.client_state = self.state_consume_request_body
+        yield from ()
+
+    def check_body_size(self, request: bool) -> layer.CommandGenerator[bool]:  # noqa: ARG002 - the parent's signature
+        """Leave bodies to our own caps: mitmproxy's would close the connection without an answer, or stream."""
+        yield from ()
+        return False
 
     def state_consume_request_body(self, event: events.Event) -> Commands:
         """Gather the body, dropping what is over the cap or wanted by nobody; then ask who serves."""
@@ -176,6 +204,7 @@ class ReplayStream(HttpStream):
         exchange = self.exchange
         assert exchange is not None
         self.due = None
+        PAUSED.discard(self)
         yield FlowpoolAttemptHook(self.flow)
         if (yield from self.check_killed(True)):
             return
@@ -183,13 +212,15 @@ class ReplayStream(HttpStream):
             yield from self.resume(exchange)
             return
         yield from self.abandon()
-        self.forget_queued()
         match exchange.step:
             case Send():
+                self.forget_queued()
                 yield from self.send_attempt(exchange)
             case Pause(seconds):
+                self.forget_queued()
                 self.server_state = self.state_paused
                 self.due = time.monotonic() + seconds
+                PAUSED.add(self)
             case Relay():
                 yield from self.relay(exchange)
 
@@ -207,14 +238,26 @@ class ReplayStream(HttpStream):
             return
         if (yield from self.check_killed(True)):
             return
+        if exchange.is_pooled and (exchange.account is None or not self.signer.has(exchange.account)):
+            gone = "the account was removed or disabled while its connection was made"
+            yield from self.end_attempt(exchange, Failed(Failure.UNREACHABLE, gone))
+            return
+        make_tolerant(self.http_layer.connections[self.context.server])
         self.is_busy = True
+        self.sent_at = time.monotonic()
+        self.idle_before = self.sent_at - RESTED.pop(self.context.server, self.sent_at)
         content = self.flow.request.raw_content
         head = self.signer.signed(self.flow.request, exchange)
         yield SendHttp(RequestHeaders(self.stream_id, head, not content), self.context.server)
         if content:
             yield SendHttp(RequestData(self.stream_id, content), self.context.server)
         yield SendHttp(RequestEndOfMessage(self.stream_id), self.context.server)
-        self.due = time.monotonic() + exchange.limits.headers_s
+        self.due = self.sent_at + exchange.limits.headers_s
+
+    def rest(self) -> None:
+        """The upstream owes us nothing more; its connection is idle from now on."""
+        self.is_busy = False
+        RESTED[self.context.server] = time.monotonic()
 
     def end_attempt(self, exchange: Exchange, end: AttemptEnd) -> Commands:
         """Note how the attempt ended, and ask what comes next."""
@@ -255,14 +298,17 @@ class ReplayStream(HttpStream):
         self.flow.response = event.response
         if (yield from self.check_invalid(False)):
             return
+        if exchange.is_pooled and event.response.status_code == SWITCHING:
+            yield from self.end_attempt(exchange, Failed(Failure.BROKEN, "an upgrade that nobody asked for"))
+            return
         yield HttpResponseHeadersHook(self.flow)
         if (yield from self.check_killed(True)):
             return
         self.idle_since = time.monotonic()
-        self.total_due = self.idle_since + exchange.limits.stream_total_s
+        is_refusal = exchange.is_pooled and event.response.status_code not in SUCCESS
+        self.total_due = self.idle_since + (REFUSED_S if is_refusal else exchange.limits.stream_total_s)
         if exchange.faulty:
             yield from self.abandon()
-            self.forget_queued()
             yield from self.relay(exchange)
         elif exchange.course is Course.UNREAD:
             yield from self.end_attempt(exchange, Answered(unread=True))
@@ -296,7 +342,7 @@ class ReplayStream(HttpStream):
             elif decided or self.passage.held > exchange.limits.gate_kb * 1024:
                 yield from self.release(exchange)
         elif isinstance(event, ResponseEndOfMessage):
-            self.is_busy = False
+            self.rest()
             yield from self.end_attempt(exchange, Failed(Failure.EMPTY_STREAM, "the stream ended before it began"))
 
     def release(self, exchange: Exchange) -> Commands:
@@ -323,7 +369,7 @@ class ReplayStream(HttpStream):
             self.passage.take(event.data)
             yield from self.send_chunks(self.passage.whole_frames())
         elif isinstance(event, ResponseEndOfMessage):
-            self.is_busy = False
+            self.rest()
             yield from self.finish_stream(exchange, "the upstream ended the stream early", broken=False)
         else:
             yield from super().state_stream_response_body(event)
@@ -359,7 +405,7 @@ class ReplayStream(HttpStream):
         elif isinstance(event, ResponseTrailers):
             self.flow.response.trailers = event.trailers
         elif isinstance(event, ResponseEndOfMessage):
-            self.is_busy = False
+            self.rest()
             yield from self.body_read(exchange, broken=False)
 
     def body_read(self, exchange: Exchange, *, broken: bool) -> Commands:
@@ -404,7 +450,7 @@ class ReplayStream(HttpStream):
             yield from self.client_left(event)
         elif self.server_state in (self.state_wait_for_response_headers, self.state_gate):
             self.is_busy = False
-            yield from self.end_attempt(exchange, self.failure(event))
+            yield from self.end_attempt(exchange, self.failure(event, exchange.rules.retry.stale_s))
         elif self.server_state == self.state_consume_response_body:
             self.is_busy = False
             yield from self.body_broken(exchange, event.message)
@@ -414,12 +460,14 @@ class ReplayStream(HttpStream):
         else:
             yield from super().handle_protocol_error(event)
 
-    def failure(self, event: ResponseProtocolError) -> Failed:
+    def failure(self, event: ResponseProtocolError, stale_s: float) -> Failed:
         """Which failure a broken connection is."""
         if event.code is ErrorCode.CONNECT_FAILED:
             return Failed(Failure.UNREACHABLE, event.message)
         if self.server_state == self.state_gate:
             return Failed(Failure.EMPTY_STREAM, "the stream broke before it began")
+        if event.message == CLOSED and self.idle_before > stale_s > time.monotonic() - self.sent_at:
+            return Failed(Failure.STALE, "the idle connection was gone")
         return Failed(Failure.BROKEN, event.message)
 
     def body_broken(self, exchange: Exchange, why: str) -> Commands:
@@ -433,6 +481,7 @@ class ReplayStream(HttpStream):
     def client_left(self, event: RequestProtocolError) -> Commands:
         """Stop; nothing more goes upstream."""
         self.due = None
+        PAUSED.discard(self)
         if self.server_state != self.state_paused:
             yield from super().handle_protocol_error(event)
             return
@@ -516,8 +565,12 @@ class ReplayLayer(HttpLayer):
             if event.command is self.clock:
                 self.clock = None
                 yield from self.tick()
+        elif isinstance(event, Nudge):
+            yield from self.tick()
         else:
             yield from super()._handle_event(event)
+            if isinstance(event, events.Start):
+                make_tolerant(self.connections[self.context.client])
         yield from self.wind()
 
     def tick(self) -> Commands:
@@ -570,7 +623,20 @@ class ReplayLayer(HttpLayer):
 
     def keeps_bodies(self) -> bool:
         """Whether somebody looks at flows, so that request bodies must outlive their sending."""
-        return ctx.master.addons.get("view") is not None or bool(ctx.options.save_stream_file)
+        return ctx.master.addons.get("view") is not None or bool(getattr(ctx.options, "save_stream_file", None))
+
+
+PAUSED: WeakSet[ReplayStream] = WeakSet()
+
+
+def wake_paused() -> None:
+    """Let every paused stream ask again, in its own connection's task."""
+    handlers = ctx.master.addons.get("proxyserver").connections if PAUSED else {}
+    for stream in list(PAUSED):
+        handler = handlers.get(stream.context.client.id)
+        if handler is not None and stream.due is not None:
+            stream.due = 0.0
+            asyncio_utils.create_task(handler.server_event(Nudge()), name="wake a paused request", keep_ref=True)
 
 
 def _too_large(exchange: Exchange) -> http.Response:

@@ -2,26 +2,26 @@
 
 import json
 
-import msgspec
 from mitmproxy import http
-from mitmproxy.net import encoding
 
+from addons.decoding import TooMuchError, UndecodableError, decoder
 from addons.exchange import Exchange
 from providers.contract import Fields, Reply
 
 SUCCESS = range(200, 300)
+FRAMING = frozenset({b"content-length", b"transfer-encoding"})
 READ_LIMIT = 4 * 1024 * 1024
 """A refused body that decodes to more than this is judged by its head alone."""
 
 
 def response_of(reply: Reply) -> http.Response:
-    """A whole response as the client gets it."""
+    """A whole response as the client gets it, framed by its length however the upstream framed it."""
     fields = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in reply.headers]
-    response = http.Response.make(reply.status, b"", http.Headers(fields))
-    response.data.content = reply.body
+    response = http.Response.make(reply.status)
     response.data.headers = http.Headers(
-        [*((n, v) for n, v in fields if n.lower() != b"content-length"), (b"content-length", b"%d" % len(reply.body))]
+        [*(field for field in fields if field[0].lower() not in FRAMING), (b"content-length", b"%d" % len(reply.body))]
     )
+    response.data.content = reply.body
     return response
 
 
@@ -41,22 +41,26 @@ def fields_of(response: http.Response) -> Fields:
 
 
 def decoded_body(response: http.Response) -> bytes:
-    """The body as text to read; as it came when its encoding is a lie, nothing when it decodes to too much."""
+    """The body as text to read; as it came when its encoding is a lie or unknown, nothing when it decodes to too much."""
     raw = response.raw_content or b""
-    name = response.headers.get("content-encoding", "").strip().lower()
-    if not name or name == "identity":
-        return raw
+    decode = decoder(response.headers.get("content-encoding", "").strip().lower(), READ_LIMIT)
     try:
-        body = encoding.decode(raw, name)
+        return raw if decode is None else decode(raw)
+    except TooMuchError:
+        return b""
+    except UndecodableError:
+        return raw
+
+
+def is_whole_json(body: bytes) -> bool:
+    """Whether the body is one whole JSON value.
+
+    The standard library's parser takes what a text cut inside an emoji leaves, half a surrogate pair, which msgspec refuses.
+    """
+    try:
+        json.loads(body)
+    except RecursionError:  # too deep for us; that is no reason to withhold it
+        return True
     except ValueError:
-        return raw
-    return body if isinstance(body, bytes) and len(body) <= READ_LIMIT else b""
-
-
-def is_json(body: bytes) -> bool:
-    """Whether the body is one whole JSON value."""
-    try:
-        msgspec.json.decode(body)
-    except msgspec.DecodeError:
         return False
     return True

@@ -3,7 +3,7 @@
 import json
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -18,12 +18,13 @@ logger = logging.getLogger("flowpool.requests")
 
 
 class RequestLog:
-    """Writes the line when the exchange is over."""
+    """Writes the line when the exchange is over, and hands it to every sink."""
 
     name = "flowpool_requestlog"
 
-    def __init__(self, accounts: Mapping[AccountId, Account]) -> None:
+    def __init__(self, accounts: Mapping[AccountId, Account], *sinks: Callable[[dict[str, Any]], None]) -> None:
         self._accounts = accounts
+        self._sinks = sinks
 
     @fail_closed
     def response(self, flow: http.HTTPFlow) -> None:
@@ -40,7 +41,10 @@ class RequestLog:
         if exchange is None or exchange.is_logged or (exchange.path is Path.LOCAL and exchange.answer is None):
             return
         exchange.is_logged = True
-        logger.info("%s", json.dumps(self.line(flow, exchange), separators=(",", ":")))
+        line = self.line(flow, exchange)
+        logger.info("%s", json.dumps(line, separators=(",", ":")))
+        for sink in self._sinks:
+            sink(line)
 
     def line(self, flow: http.HTTPFlow, exchange: Exchange) -> dict[str, Any]:
         """The request as a document; times in milliseconds, nothing of what was said."""

@@ -1,14 +1,17 @@
 """Route: what a request needs, who serves it, and what comes next whenever an attempt has ended."""
 
+import time
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from mitmproxy import http
 
+from addons.attempts import keep
 from addons.exchange import CLIENT, EXCHANGES, Answered, Exchange, Path, Pause, Relay, Resume, Send
 from addons.guard import fail_closed
 from addons.judge import judge
 from addons.limits import observe, request_head
+from addons.replay import wake_paused
 from addons.replies import own, response_of
 from addons.sign import Signer
 from providers.contract import Provider
@@ -71,19 +74,39 @@ class Route:
             return
         if exchange.pause is not None:
             self._resume(exchange, exchange.pause)
-        if exchange.end is not None and not self._conclude(flow, exchange, exchange.provider, exchange.demand):
-            exchange.step = Relay()
-            return
+        refused = None
+        if exchange.end is not None:
+            if not self._conclude(flow, exchange, exchange.provider, exchange.demand):
+                exchange.step = Relay()
+                return
+            refused = exchange.trail.last
         choice = self._choose(exchange, exchange.demand)
         self._apply(choice, exchange)
         if isinstance(choice, GiveUp):
             self._give_up(choice, flow, exchange, exchange.provider)
+            return
+        if refused is not None:
+            keep(flow, refused, choice, self._accounts)
+        if isinstance(choice, Use):
+            flow.comment = f"{self._name(choice.account)}: {choice.because}"
+
+    def _name(self, account: AccountId) -> str:
+        return self._accounts[account].name if account in self._accounts else account
 
     def _resume(self, exchange: Exchange, pause: Wait) -> None:
-        """Come back from a pause: a wait for recovery starts counts anew, one between tries is charged to the budget."""
-        exchange.pause, exchange.floor = None, pause.until
+        """Come back from a pause: a wait for recovery starts counts anew, one between tries is charged to the budget.
+
+        A request that was woken early comes back before its time.
+        """
+        passed = min(timedelta(seconds=time.monotonic() - exchange.paused_at), exchange.pause_length)
+        is_early = passed < exchange.pause_length
+        exchange.pause, exchange.woken_from = None, pause.until if is_early else None
+        if not is_early:
+            exchange.floor = pause.until
         if pause.account is None:
-            exchange.trail = exchange.trail.renewed()
+            exchange.trail = exchange.trail.renewed(passed, early=is_early)
+        else:
+            exchange.waited += passed
 
     def _conclude(self, flow: http.HTTPFlow, exchange: Exchange, provider: Provider, demand: Demand) -> bool:
         """Take the attempt's end into the trail; False when it is what the client gets."""
@@ -149,12 +172,12 @@ class Route:
         match choice:
             case Use(account=account):
                 self._use(account, exchange)
-            case Wait(until=until, account=account):
+            case Wait(until=until):
                 exchange.may_resume = False
-                pause = max(until - exchange.now(), timedelta())
-                if account is not None:
-                    exchange.waited += pause
-                exchange.pause, exchange.step = choice, Pause(pause.total_seconds())
+                exchange.pause, exchange.paused_at = choice, time.monotonic()
+                until = until if exchange.woken_from is None else min(until, exchange.woken_from)
+                exchange.pause_length = max(until - exchange.now(), timedelta())
+                exchange.step = Pause(exchange.pause_length.total_seconds())
             case GiveUp():
                 exchange.step = Relay()
 
@@ -208,3 +231,4 @@ class Route:
                 )
             self._grow(exchange, verdict, flow.response.status_code if flow.response is not None else None)
         self._router.observe(Ended(exchange=exchange.id, trail=exchange.trail, at=exchange.now()))
+        wake_paused()

@@ -4,18 +4,21 @@ The flow never holds a live credential. What is sent is a copy of its head, made
 """
 
 import copy
+import re
 from collections.abc import Iterator, Mapping
 
 from mitmproxy import http
 from mitmproxy.net.http import url
 
-from addons.exchange import Exchange
+from addons.exchange import CLIENT, Exchange
 from credentials.credential import Credential
 from providers.contract import Ride
 from routing.words import Account, AccountId
 
 MASK = b"[masked]"
 SECRET_HEADERS = frozenset({b"authorization", b"x-api-key", b"proxy-authorization", b"cookie"})
+
+_BREAK = re.compile(rb"[\r\n\0]")
 
 type Fields = list[tuple[bytes, bytes]]
 
@@ -28,23 +31,22 @@ class Signer:
         self._credentials = credentials
 
     def has(self, account: AccountId) -> bool:
-        """Whether the account's secret is at hand."""
-        return account in self._credentials
+        """Whether the account's secret is at hand; the client brings its own."""
+        return account == CLIENT or account in self._credentials
 
     def signed(self, request: http.Request, exchange: Exchange | None) -> http.Request:
         """A copy of the request's head as the upstream gets it; without an exchange it carries no credential at all."""
         head = copy.copy(request)
         head.data = copy.copy(request.data)
         head.data.content = None  # the head only: mitmproxy keeps it until the stream ends
-        fields: Fields = [
-            (name, _host(request) if name.lower() == b"host" else value) for name, value in request.headers.fields
-        ]
+        head.data.authority = b""  # whatever form the client's target had, the upstream gets a path
+        fields = [(name, _hop_by_hop(name, value, request)) for name, value in request.headers.fields]
         if exchange is None:
             fields = _without_secrets(fields)
         elif exchange.is_pooled:
             fields = self._pooled(fields, exchange)
         else:
-            fields = list(_with_own(fields, exchange.own))
+            fields = list(_with_own(fields, list(exchange.own)))
         head.data.headers = http.Headers(fields)
         return head
 
@@ -53,21 +55,48 @@ class Signer:
             raise AssertionError("a pooled request is sent only on a chosen account")
         ride = exchange.provider.ride(self._accounts[exchange.account].kind)
         secret = self._credentials[exchange.account].access.reveal()
-        place = next((i for i, (name, _) in enumerate(fields) if name.lower() in SECRET_HEADERS), len(fields))
+        place = next((i for i, (name, _) in enumerate(fields) if is_secret(name)), len(fields))
         kept_before = len(_without_secrets(fields[:place]))
         fields = _without_secrets(fields)
         fields.insert(kept_before, (ride.header.encode(), ride.value.format(secret).encode()))
         return _with_list(_with_identity(fields), ride)
 
 
-def mask(request: http.Request) -> tuple[bytes, ...]:
-    """Mask every secret header of the request in place; returns the values that were there, in order."""
-    own = tuple(value for name, value in request.headers.fields if name.lower() in SECRET_HEADERS)
-    if own:
+def mask(request: http.Request) -> tuple[tuple[bytes, bytes], ...]:
+    """Mask every secret header of the request in place; returns the fields that were there, in order.
+
+    A value that hides further lines is masked too, and lost: such a request is never sent.
+    """
+    fields = request.headers.fields
+    own = tuple((name, value) for name, value in fields if is_secret(name))
+    if own or hides_lines(request):
         request.headers.fields = tuple(
-            (name, MASK if name.lower() in SECRET_HEADERS else value) for name, value in request.headers.fields
+            (name, MASK if is_secret(name) or _BREAK.search(value) else value) for name, value in fields
         )
     return own
+
+
+def is_secret(name: bytes) -> bool:
+    """Whether a field of that name may hold a credential, however the name is written."""
+    return name.strip().lower().replace(b"_", b"-") in SECRET_HEADERS
+
+
+def hides_lines(request: http.Request) -> bool:
+    """Whether a field holds a line break or NUL, which other servers may take for the beginning of another field."""
+    return any(_BREAK.search(name) or _BREAK.search(value) for name, value in request.headers.fields)
+
+
+def _hop_by_hop(name: bytes, value: bytes, request: http.Request) -> bytes:
+    """The value for the next hop: its own Host, and no Connection header that would make it drop the credential."""
+    match name.lower():
+        case b"host":
+            return _host(request)
+        case b"connection":
+            tokens = value.split(b",")
+            kept = [token for token in tokens if not is_secret(token)]
+            return value if len(kept) == len(tokens) else b",".join(kept)
+        case _:
+            return value
 
 
 def _host(request: http.Request) -> bytes:
@@ -76,13 +105,20 @@ def _host(request: http.Request) -> bytes:
 
 
 def _without_secrets(fields: Fields) -> Fields:
-    return [(name, value) for name, value in fields if name.lower() not in SECRET_HEADERS]
+    return [(name, value) for name, value in fields if not is_secret(name)]
 
 
-def _with_own(fields: Fields, own: tuple[bytes, ...]) -> Iterator[tuple[bytes, bytes]]:
-    values = iter(own)
+def _with_own(fields: Fields, own: Fields) -> Iterator[tuple[bytes, bytes]]:
+    """Put the client's own values where they were masked; what another addon added or took since is its business."""
+    left = list(own)
     for name, value in fields:
-        yield name, next(values) if name.lower() in SECRET_HEADERS else value
+        if value != MASK or not is_secret(name):
+            yield name, value
+            continue
+        mine = next((field for field in left if field[0].lower() == name.lower()), None)
+        if mine is not None:
+            left.remove(mine)
+            yield name, mine[1]
 
 
 def _with_identity(fields: Fields) -> Fields:

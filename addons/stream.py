@@ -1,28 +1,15 @@
 """What is read off an event stream as it passes: the deciding event, what was charged, whether it ended well."""
 
 import logging
-import sys
-import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-import brotli
 from mitmproxy import http
 
+from addons.decoding import UndecodableError, decoder
 from providers.contract import ErrorEvent, Provider, StreamReader, Usage
 from providers.sse import Frame, Frames
 
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
-
 logger = logging.getLogger(__name__)
-
-type Decode = Callable[[bytes], bytes]
-
-
-class UndecodableError(Exception):
-    """A stream cannot be decoded as its head says."""
 
 
 class Passage:
@@ -36,7 +23,7 @@ class Passage:
         self._provider = provider
         self._reader: StreamReader = provider.stream_reader()
         self._frames = Frames()
-        self._decode = _decoder(encoding)
+        self._decode = decoder(encoding)
         self._is_plain = encoding in {"", "identity"}
         self._is_message = is_message
         self._is_read = self._decode is not None
@@ -80,7 +67,7 @@ class Passage:
                 self._ready.append(data)
             return True
         try:
-            return self._read(self._decoded(data))
+            return self._read(self._decode(data) if self._decode else data)
         except UndecodableError as e:
             logger.warning("flowpool: a stream is not what its content-encoding says (%s); its bytes pass on unread", e)
         except Exception:  # reading is for us; the client's bytes must go on whatever they are
@@ -90,16 +77,10 @@ class Passage:
         self._is_read = False
         return True
 
-    def _decoded(self, data: bytes) -> bytes:
-        assert self._decode is not None
-        try:
-            return self._decode(data)
-        except (zlib.error, brotli.error, zstd.ZstdError, EOFError) as e:
-            raise UndecodableError(str(e)) from e
-
     def _read(self, data: bytes) -> bool | ErrorEvent:
         decided: bool | ErrorEvent = False
         frames = self._frames.feed(data)
+        self._is_read = not self._frames.gave_up
         if self._is_plain:
             self._ready += (frame.raw for frame in frames)
         for frame in frames:
@@ -133,21 +114,3 @@ class Passage:
             yield self._frames.pending
         if not ends_well and may_append and self._is_plain:
             yield self._provider.error_event(why)
-
-
-def _decoder(encoding: str) -> Decode | None:
-    """An incremental decoder; None for an encoding that cannot be read in pieces."""
-    match encoding:
-        case "" | "identity":
-            return lambda data: data
-        case "gzip":
-            return zlib.decompressobj(zlib.MAX_WBITS | 16).decompress
-        case "deflate":
-            return zlib.decompressobj().decompress
-        case "br":
-            decompressor = brotli.Decompressor()
-            return lambda data: bytes(decompressor.process(data))
-        case "zstd":
-            return zstd.ZstdDecompressor().decompress
-        case _:
-            return None

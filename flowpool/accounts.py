@@ -12,6 +12,7 @@ from credentials.backends import open_store
 from credentials.credential import KINDS, Credential, parse
 from credentials.errors import BadSecret, CredentialError
 from credentials.store import Store
+from flowpool import proxy
 from flowpool.errors import Failure
 from home import accounts as book
 from home import settings
@@ -35,12 +36,13 @@ def add(home: Home, /, name: str, kind: str | None, *, provider: str, no_verify:
     if not book.is_name(name) or name.startswith("sk-"):  # not quoted: it may be a secret in the wrong place
         raise click.UsageError(f"NAME must be {book.NAME_RULE}; a secret comes from stdin, never as an argument")
     backend = settings.load(home.make().config).credentials.backend
-    store = open_store(backend, home.state_folder)
+    store = open_store(backend, home.state_folder, lambda: [one.id for one in book.load(home.accounts)])
     found = _find(book.load(home.accounts), name)
     if found and not again:
         raise Failure(f"there is an account {name} already; to give it a new secret add --replace")
     account = _account(found, name, kind, provider)
     _save(home.accounts, store, found, account, parse(account.kind, _read_secret(account)))
+    proxy.tell(home)
     click.echo(f"{'replaced the secret of' if found else 'added'} {name} ({account.kind}, {account.provider})")
     if backend == "auto":
         click.echo(f"flowpool: secrets are kept {store.describe()}", err=True)

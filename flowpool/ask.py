@@ -21,11 +21,23 @@ def get(address: Address, path: str, headers: Mapping[str, str], patience: float
 
     Raises ConnectionRefusedError, TimeoutError, another OSError, or ValueError when the answer is not whole HTTP.
     """
+    return _exchange(f"GET {path}", address, headers, b"", patience)
+
+
+def post(address: Address, path: str, headers: Mapping[str, str], body: bytes, patience: float) -> tuple[int, bytes]:
+    """Send a JSON body; otherwise like get."""
+    framed = {**headers, "Content-Type": "application/json", "Content-Length": str(len(body))}
+    return _exchange(f"POST {path}", address, framed, body, patience)
+
+
+def _exchange(
+    what: str, address: Address, headers: Mapping[str, str], body: bytes, patience: float
+) -> tuple[int, bytes]:
     deadline = time.monotonic() + patience
-    lines = [f"GET {path} HTTP/1.1", f"Host: {address}", "Accept: application/json", "Connection: close"]
+    lines = [f"{what} HTTP/1.1", f"Host: {address}", "Accept: application/json", "Connection: close"]
     lines += [f"{name}: {value}" for name, value in headers.items()]
     with socket.create_connection((address.host, address.port), timeout=patience) as connection:
-        connection.sendall("\r\n".join([*lines, "", ""]).encode("ascii"))
+        connection.sendall("\r\n".join([*lines, "", ""]).encode("ascii") + body)
         head, body = _receive(connection, deadline)
     status, length = _STATUS.match(head), _LENGTH.search(head)
     if status is None or (length and len(body) < int(length[1])):

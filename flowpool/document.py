@@ -44,7 +44,10 @@ class AccountLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """The whole pool as it stands. pid: None when no proxy runs. next: the account by family, None when none can."""
+    """The whole pool as it stands.
+
+    pid: None when no proxy runs. next: the account by family, None when none can. notices: what is wrong with its files.
+    """
 
     version: str
     running: bool
@@ -54,6 +57,7 @@ class Status:
     next: Mapping[str, str | None]
     accounts: tuple[AccountLine, ...]
     conversations: int
+    notices: tuple[str, ...] = ()
 
 
 def parse(data: bytes) -> tuple[Plain, Status]:
@@ -77,6 +81,7 @@ def read(document: Plain) -> Status:
         next={_text(family): _maybe(_text, name) for family, name in document["next"].items()},
         accounts=tuple(_account(account) for account in document["accounts"]),
         conversations=_count(document["conversations"]),
+        notices=tuple(_text(notice) for notice in document.get("notices", ())),
     )
 
 

@@ -18,7 +18,16 @@ from home.paths import Home
 COMMANDS = {  # name: module:attribute; imported only when it is called, so that each stays quick
     "accounts": "flowpool.accounts:accounts",
     "add": "flowpool.accounts:add",
+    "disable": "flowpool.change:disable",
+    "enable": "flowpool.change:enable",
     "env": "flowpool.env:env",
+    "lift": "flowpool.lift:lift",
+    "mitmdump": "flowpool.serve:mitmdump",
+    "mitmweb": "flowpool.serve:mitmweb",
+    "rank": "flowpool.change:rank",
+    "remove": "flowpool.remove:remove",
+    "rename": "flowpool.change:rename",
+    "requests": "flowpool.requests:requests",
     "serve": "flowpool.serve:serve",
     "status": "flowpool.status:status",
 }
@@ -57,7 +66,7 @@ class Shell(click.Group):
             if ctx.params["verbose"]:
                 traceback.print_exc()
             click.echo(f"flowpool: {_line(error)}", err=True)
-            raise SystemExit(error.exit_code if isinstance(error, HomeError) else FAILED) from None
+            raise SystemExit(error.exit_code if isinstance(error, HomeError | CredentialError) else FAILED) from None
 
 
 def _line(error: Exception) -> str:

@@ -1,4 +1,4 @@
-"""`flowpool serve`: becomes mitmdump with our addons. The only file of this package that knows addons/."""
+"""`flowpool serve`, `mitmdump`, `mitmweb`: the ways to run the proxy. The only file of this package that knows addons/."""
 
 import importlib.util
 import os
@@ -11,27 +11,60 @@ from credentials.backends import open_store
 from flowpool.errors import Failure
 from home import accounts, settings
 from home.paths import Home
+from home.settings import Settings
+
+PASS_ON = {"ignore_unknown_options": True, "help_option_names": []}
+"""Everything after the program's name, --help included, is the program's own."""
 
 
 @click.command
 @click.pass_obj
 def serve(home: Home) -> None:
-    """Start the proxy in this terminal."""
-    chosen = settings.load(home.make().config)
-    accounts.load(home.accounts)
-    open_store(chosen.credentials.backend, home.state_folder).ids()  # an unreadable file is said before anything starts
-    arguments = command()
+    """Run the proxy in this terminal."""
+    chosen = _checked(home)
+    from addons import lean  # noqa: PLC0415  # mitmproxy costs half a second
+
+    lean.run(home, chosen)
+
+
+@click.command(context_settings=PASS_ON, add_help_option=False)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@click.pass_obj
+def mitmdump(home: Home, arguments: tuple[str, ...]) -> None:
+    """Run the proxy inside mitmdump, with its arguments."""
+    _become("mitmdump", home, arguments)
+
+
+@click.command(context_settings=PASS_ON, add_help_option=False)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@click.pass_obj
+def mitmweb(home: Home, arguments: tuple[str, ...]) -> None:
+    """Run the proxy inside mitmweb, to look at its flows in a browser."""
+    _become("mitmweb", home, arguments)
+
+
+def _become(program: str, home: Home, arguments: tuple[str, ...]) -> None:
+    _checked(home)
+    full = [*command(program), *arguments]
     sys.stdout.flush()
     sys.stderr.flush()
-    os.execv(arguments[0], arguments)  # noqa: S606  # no shell, our own interpreter
+    os.execv(full[0], full)  # noqa: S606  # no shell, our own interpreter
 
 
-def command() -> list[str]:
+def _checked(home: Home) -> Settings:
+    """Say what is wrong in the user's files before anything starts."""
+    chosen = settings.load(home.make().config)
+    accounts.load(home.accounts)
+    open_store(chosen.credentials.backend, home.state_folder).ids()
+    return chosen
+
+
+def command(program: str) -> list[str]:
     """Return the program and its arguments: this interpreter first, so that addons/options.py can start it again."""
-    program = Path(sys.executable).parent / "mitmdump"
-    if not program.exists():
-        raise Failure(f"mitmdump is not beside {sys.executable}; install flowpool into an environment of its own")
-    return [sys.executable, str(program), "-s", str(_pool())]
+    path = Path(sys.executable).parent / program
+    if not path.exists():
+        raise Failure(f"{program} is not beside {sys.executable}; install flowpool into an environment of its own")
+    return [sys.executable, str(path), "-s", str(_pool())]
 
 
 def _pool() -> Path:

@@ -5,17 +5,12 @@ from datetime import UTC, datetime
 
 import click
 
-from flowpool import ask, document
+from flowpool import document, proxy
 from flowpool.document import Plain, Status
-from flowpool.env import reachable
-from flowpool.errors import Failure
-from home import controlkey, running
+from flowpool.proxy import Proxy
 from home.paths import Home
-from home.running import Running
 
 PATH = "/_flowpool/status"
-PATIENCE = 2.0  # seconds; a proxy that is well answers within milliseconds
-OK, UNAUTHORIZED, FORBIDDEN = 200, 401, 403
 
 
 @click.command
@@ -23,8 +18,8 @@ OK, UNAUTHORIZED, FORBIDDEN = 200, 401, 403
 @click.pass_obj
 def status(home: Home, as_json: bool) -> None:
     """Show the accounts, how full they are and who serves next."""
-    found = running.read(home.running)
-    plain, picture = (found and _ask(home, found)) or _alone(home)
+    found = proxy.find(home)
+    plain, picture = (found and _ask(found)) or _alone(home)
     if as_json:
         click.echo(json.dumps(plain, indent=2))
         return
@@ -34,32 +29,15 @@ def status(home: Home, as_json: bool) -> None:
     show(view(picture, datetime.now(UTC)))
 
 
-def _ask(home: Home, proxy: Running) -> tuple[Plain, Status] | None:
-    """Return what the proxy says; None when nothing listens there, so that its pid must be another program's."""
-    address = proxy.listen.get("claude")
-    key = controlkey.read(home.control_key)
-    if address is None or key is None:
-        raise Failure("the running proxy's key is missing; start the proxy again: flowpool serve")
-    try:
-        code, data = ask.get(reachable(address), PATH, {"x-flowpool-key": key.reveal()}, PATIENCE)
-    except ConnectionRefusedError:
+def _ask(proxy: Proxy) -> tuple[Plain, Status] | None:
+    """Return what the proxy says; None when nothing listens there."""
+    data = proxy.get(PATH)
+    if data is None:
         return None
-    except TimeoutError:
-        raise Failure(f"the proxy (pid {proxy.pid}) at {address} did not answer within {PATIENCE:g} s") from None
-    except (OSError, ValueError) as error:
-        raise Failure(f"the proxy (pid {proxy.pid}) at {address} broke off: {type(error).__name__}") from error
-    return _understand(data, code, str(address))
-
-
-def _understand(data: bytes, code: int, address: str) -> tuple[Plain, Status]:
-    if code in (UNAUTHORIZED, FORBIDDEN):
-        raise Failure(f"the proxy at {address} does not accept this FLOWPOOL_HOME's control.key; start it again")
-    if code != OK:
-        raise Failure(f"what listens at {address} answered {code}; it may not be flowpool")
     try:
         return document.parse(data)
     except ValueError as error:
-        raise Failure(f"what listens at {address} does not answer as flowpool does") from error
+        raise proxy.strange() from error
 
 
 def _alone(home: Home) -> tuple[Plain, Status]:

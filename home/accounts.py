@@ -102,8 +102,6 @@ def _read(found: toml.Table) -> Accounts:
     if isinstance(version, int) and version > VERSION:
         raise _Wrong(f"is {version}, written by a newer flowpool than this one, which reads {VERSION}", key="version")
     if isinstance(version, bool) or version != VERSION:
-        if version is None and not tables and not found:
-            return ()  # an empty file
         raise _Wrong(f"must be {VERSION}", key="version")
     if found:
         raise _Wrong("is not known here", key=next(iter(found)))

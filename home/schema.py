@@ -29,7 +29,10 @@ class Setting:
 _KNOWN: dict[str, tuple[checks.Check, str]] = {
     "listen.claude": (checks.address, "where Claude Code finds the pool; port 0 takes any free one"),
     "providers.anthropic.upstream": (checks.upstream, "where requests go; no path, http only to this machine"),
-    "credentials.backend": (checks.one_of(*BACKENDS), "where secrets are kept: auto takes the best there is"),
+    "credentials.backend": (
+        checks.one_of(*BACKENDS),
+        "where secrets are kept: auto takes the system's keyring if there is one, else the file",
+    ),
     "routing.strategy": (checks.one_of(*STRATEGIES), "how accounts are ordered"),
     "routing.switch_at": (checks.fraction, "an account this full comes after all others; 0 to 1"),
     "routing.overage": (checks.one_of(*Overage), "paid extra usage: avoid moves to another account, allow takes it"),
@@ -45,6 +48,10 @@ _KNOWN: dict[str, tuple[checks.Check, str]] = {
         "a throttle up to this many seconds is waited for, a longer one moves on",
     ),
     "retry.budget_s": (checks.seconds, "what all these waits of one request may add up to"),
+    "retry.stale_s": (
+        checks.seconds,
+        "a connection idle for longer that ends sooner than this once used was gone before",
+    ),
     "hold.throttle_s": (checks.seconds, "the longest an account is left alone after a throttle"),
     "hold.unknown_s": (checks.seconds, "after a refusal that names no end"),
     "hold.forbidden_s": (checks.seconds, "after a refusal of permission"),

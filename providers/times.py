@@ -14,7 +14,7 @@ LONGEST_DELAY = timedelta(days=32)  # no limit counts over more than a month; a 
 
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_SOON = timedelta(hours=24)
+_SOON = timedelta(hours=20)  # an hour alone that is a day away would be read as now
 
 
 def number(text: str) -> float | None:
@@ -70,7 +70,7 @@ def next_month(now: datetime) -> datetime:
 
 
 def said(at: datetime, now: datetime) -> str:
-    """A time for people, in UTC: the hour alone when it comes within a day."""
+    """A time for people, in UTC: the hour alone when it is the next such hour, or nearly so."""
     at = _utc(at)
     clock = f"{at:%H:%M} UTC"
     if abs(at - now) < _SOON:

@@ -22,6 +22,7 @@ class Hold:
 
     family: None holds the account for every family.
     windows: keys of the windows it rests on. by: the exchange that met the refusal; None when restored.
+    restored: whether it was met before the last start and by nobody since.
     """
 
     account: AccountId
@@ -32,6 +33,7 @@ class Hold:
     windows: frozenset[str]
     set_at: datetime
     by: ExchangeId | None = None
+    restored: bool = False
 
     def bars(self, demand: Demand) -> bool:
         """Whether the demand is in its scope."""
@@ -80,7 +82,8 @@ def placed(holds: AccountHolds, hold: Hold) -> AccountHolds:
 def _longer(held: Hold, hold: Hold) -> Hold:
     """Take the one that ends later, confirmed at the later of both times."""
     later = held if held.until >= hold.until else hold
-    return replace(later, set_at=max(held.set_at, hold.set_at))
+    restored = held.restored and hold.restored
+    return replace(later, set_at=max(held.set_at, hold.set_at), restored=restored)
 
 
 def after_success(holds: AccountHolds, demand: Demand, readings: Iterable[Reading], sent_at: datetime) -> AccountHolds:

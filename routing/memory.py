@@ -2,11 +2,23 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
 
-from routing.holds import AccountHolds, Hold, Ladder, after_success, climbed, end_of, placed, taken_back
+from routing.holds import AccountHolds, Hold, Ladder, after_success, barring, climbed, end_of, placed, taken_back
 from routing.leases import Leases
-from routing.observations import AccountsChanged, Answered, CredentialChanged, Dispatched, Ended, Observation, Succeeded
+from routing.observations import (
+    AccountsChanged,
+    Answered,
+    CredentialChanged,
+    Dispatched,
+    Ended,
+    HoldsLifted,
+    Observation,
+    Restored,
+    Succeeded,
+)
 from routing.readings import Reading, merge
+from routing.remembered import Remembered, still_standing
 from routing.rules import Holds
 from routing.stickiness import Habits
 from routing.trail import Trail
@@ -17,7 +29,10 @@ from routing.words import Account, AccountId, Demand, Family
 
 @dataclass(slots=True)
 class Memory:
-    """All that was observed; everything but the lines' families is kept by account and goes with it."""
+    """All that was observed; everything but the lines' families is kept by account and goes with it.
+
+    retested: by provider, when a request last went out on an account in spite of its hold.
+    """
 
     rules: Holds
     accounts: dict[AccountId, Account] = field(default_factory=dict)
@@ -28,14 +43,21 @@ class Memory:
     lines: dict[str, frozenset[Family]] = field(default_factory=dict)
     leases: Leases = field(default_factory=Leases)
     habits: Habits = field(default_factory=Habits)
+    retested: dict[str, datetime] = field(default_factory=dict)
+    revision: int = 0
 
     def learn(self, observation: Observation) -> None:
         """Take in one observation; what concerns an account that is gone changes nothing."""
+        self.revision += 1
         match observation:
             case AccountsChanged():
                 self._replace(observation.accounts)
             case CredentialChanged():
                 self._unlock(observation.account)
+            case HoldsLifted():
+                self._free(observation.account)
+            case Restored():
+                self._restore(still_standing(observation.remembered, self.accounts, observation.at))
             case Dispatched():
                 self._dispatched(observation)
             case Answered():
@@ -52,6 +74,16 @@ class Memory:
             return ()
         return tuple([r for r in known.values() if r.window.line is None or r.window.counts_for(family, self.lines)])
 
+    def remembered(self) -> Remembered:
+        """Draw what outlives a restart."""
+        return Remembered(
+            readings={(account, key): r for account, known in self.readings.items() for key, r in known.items()},
+            holds=self.holds.copy(),
+            ladders=self.ladders.copy(),
+            sticks=self.habits.sticks(),
+            lines=self.lines.copy(),
+        )
+
     def _replace(self, accounts: tuple[Account, ...]) -> None:
         now = {account.id: account for account in accounts}
         for gone in self.accounts.keys() - now.keys():
@@ -65,11 +97,35 @@ class Memory:
         self.ladders.pop(account, None)
         self._keep(account, (hold for hold in self.holds.get(account, ()) if hold.row not in LOCKED_ROWS))
 
+    def _free(self, account: AccountId) -> None:
+        """End its holds; the readings that they rest on go too: still believed, they would put it behind all others."""
+        known = self.readings.get(account, {})
+        for hold in self.holds.get(account, ()):
+            for key in hold.windows:
+                known.pop(key, None)
+        self.ladders.pop(account, None)
+        self._keep(account, ())
+
+    def _restore(self, old: Remembered) -> None:
+        """What was observed since the start is newer."""
+        for (account, key), reading in old.readings.items():
+            known = self.readings.setdefault(account, {})
+            known[key] = merge(reading, known[key]) if key in known else reading
+        for account, holds in old.holds.items():
+            for hold in holds:
+                self.holds[account] = placed(self.holds.get(account, ()), hold)
+        self.ladders = {**old.ladders, **self.ladders}
+        for line, families in old.lines.items():
+            self.lines[line] = self.lines.get(line, frozenset()) | families
+        self.habits.restore(old.sticks)
+
     def _dispatched(self, told: Dispatched) -> None:
         if told.account not in self.accounts:
             self.leases.end(told.exchange)
             return
         self.requests[told.account] = self.requests.get(told.account, 0) + 1
+        if barring(self.holds.get(told.account, ()), told.demand, told.at):
+            self.retested[told.demand.provider] = told.at
         if not told.demand.side:
             self.leases.move(told.exchange, told.account, told.demand)
             self.habits.asked(told.demand, told.account)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from routing.readings import Reading
+from routing.remembered import Remembered
 from routing.trail import Trail
 from routing.verdicts import Verdict
 from routing.words import Account, AccountId, Demand, ExchangeId
@@ -69,4 +70,22 @@ class CredentialChanged:
     at: datetime
 
 
-type Observation = AccountsChanged | CredentialChanged | Dispatched | Answered | Succeeded | Ended
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HoldsLifted:
+    """The operator ended an account's holds: they and the readings that they rest on are believed no more."""
+
+    account: AccountId
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restored:
+    """What an earlier Router remembered, told after the accounts: what still stands now is taken in."""
+
+    remembered: Remembered
+    at: datetime
+
+
+type Observation = (
+    AccountsChanged | CredentialChanged | HoldsLifted | Restored | Dispatched | Answered | Succeeded | Ended
+)

@@ -12,6 +12,9 @@ from routing.trail import Attempt, Trail
 from routing.verdicts import LOCKED_ROWS, RECOVERING_ROWS
 from routing.words import Account, AccountId, Demand
 
+SHORTEST = timedelta(seconds=1)  # of the second pause of an exchange
+DOUBLINGS = 16  # longer than any pause may be
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dead:
@@ -91,12 +94,20 @@ def _end(hold: Hold) -> datetime:
 
 
 def _wait(dead: Dead, hold: Hold) -> Wait | None:
-    """Pause until the hold ends, where the request may wait and its client is that patient."""
-    wait = dead.rules.wait
-    patience = dead.demand.patience - timedelta(seconds=wait.margin_s) - (dead.now - dead.trail.started_at)
-    if dead.demand.side or hold.until - dead.now > min(timedelta(seconds=wait.max), patience):
+    """Pause until the hold ends, where the request may wait and its client is that patient.
+
+    All pauses of one exchange share [wait] max, and each after the first has a least length that doubles: an account that
+    refuses again right after its announced recovery is not asked without end.
+    """
+    wait, trail = dead.rules.wait, dead.trail
+    until = hold.until
+    if trail.renewals:
+        until = max(until, dead.now + SHORTEST * 2 ** min(trail.renewals - 1, DOUBLINGS))
+    patience = dead.demand.patience - timedelta(seconds=wait.margin_s) - (dead.now - trail.started_at)
+    left = timedelta(seconds=wait.max) - trail.recovery_waited
+    if dead.demand.side or until - dead.now > min(left, patience):
         return None
-    return Wait(until=hold.until, account=None, because=hold.because)
+    return Wait(until=until, account=None, because=hold.because)
 
 
 def _limited(dead: Dead, hold: Hold | None) -> GiveUp:

@@ -11,6 +11,8 @@ from routing.memory import Memory
 from routing.observations import Observation
 from routing.outcomes import Dead, outcome
 from routing.readings import Reading
+from routing.remembered import Remembered
+from routing.retest import candidate, is_due
 from routing.rules import Rules
 from routing.scoring import STRATEGIES, Place, best, place, reason
 from routing.snapshot import ANY_FAMILY, Snapshot, picture
@@ -62,6 +64,15 @@ class Router:
             conversations=memory.habits.count_warm(now),
         )
 
+    @property
+    def revision(self) -> int:
+        """How many observations were taken in: while it stands, so does what is remembered."""
+        return self._memory.revision
+
+    def remembered(self) -> Remembered:
+        """Draw what outlives a restart: told as Restored, it makes the next Router choose as this one would."""
+        return self._memory.remembered()
+
     def readings(self, account: AccountId) -> tuple[Reading, ...]:
         """What is known of an account's windows, shortest first."""
         known = self._memory.readings.get(account, {}).values()
@@ -69,8 +80,8 @@ class Router:
 
     def _next(self, family: Family, provider: str, now: datetime) -> AccountId | None:
         demand = Demand(provider=provider, model=family, family=family)
-        choice = self.choose(demand, Trail(started_at=now), now)
-        return choice.account if isinstance(choice, Use) else None
+        eligible = self._eligible(demand, now)
+        return self._best(demand, eligible, now).account if eligible else None
 
     def _eligible(self, demand: Demand, now: datetime) -> Eligible:
         holds = self._memory.holds
@@ -79,7 +90,18 @@ class Router:
 
     def _afresh(self, demand: Demand, trail: Trail, now: datetime) -> Choice:
         eligible = self._eligible(demand, now)
-        return self._pick(demand, eligible, trail, now) if eligible else self._nobody(demand, trail, now)
+        if eligible:
+            return self._pick(demand, eligible, trail, now)
+        return self._retest(demand, now) or self._nobody(demand, trail, now)
+
+    def _retest(self, demand: Demand, now: datetime) -> Use | None:
+        """Let one request a minute see whether an old hold still stands."""
+        memory = self._memory
+        every = timedelta(seconds=self._rules.hold.retest_s)
+        if demand.side or not is_due(memory.retested.get(demand.provider), every, now):
+            return None
+        account = candidate(memory.accounts.values(), memory.holds, demand, now)
+        return None if account is None else Use(account=account, because="to see whether its hold still stands")
 
     def _again(self, step: Again, last: Attempt, demand: Demand, trail: Trail, now: datetime) -> Choice:
         account = self._memory.accounts.get(step.account)

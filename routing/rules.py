@@ -28,6 +28,7 @@ class Retry:
     """Waits before the same account is asked again, in seconds.
 
     budget_s: what all waits between tries of one exchange may add up to.
+    stale_s: a connection that was idle for longer, and ends sooner after a request was written to it, had ended before.
     """
 
     connect: tuple[float, ...] = (0.25, 1.0)
@@ -36,6 +37,7 @@ class Retry:
     throttle_default_s: float = 2.0
     throttle_wait_s: float = 10.0
     budget_s: float = 10.0
+    stale_s: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

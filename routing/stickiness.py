@@ -1,5 +1,6 @@
 """The router's habits: which account a conversation was served by while its prompt cache is warm."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -16,12 +17,16 @@ class Stick:
     until: datetime
 
 
+type StickKey = tuple[ConversationId, str]
+"""A conversation and the model that it speaks with."""
+
+
 @dataclass(slots=True)
 class Habits:
     """Sticks by conversation and model, and each session's latest account; both bounded."""
 
     bound: int = BOUND
-    _sticks: dict[tuple[ConversationId, str], Stick] = field(default_factory=dict)
+    _sticks: dict[StickKey, Stick] = field(default_factory=dict)
     _sessions: dict[SessionId, AccountId] = field(default_factory=dict)
 
     def served(self, demand: Demand, account: AccountId, at: datetime) -> None:
@@ -49,6 +54,15 @@ class Habits:
     def count_warm(self, now: datetime) -> int:
         """How many sticks are warm."""
         return sum(now <= stick.until for stick in self._sticks.values())
+
+    def sticks(self) -> Mapping[StickKey, Stick]:
+        """Copy the sticks, the one served longest ago first."""
+        return self._sticks.copy()
+
+    def restore(self, sticks: Mapping[StickKey, Stick]) -> None:
+        """Take in sticks of before; what was served since stays."""
+        merged = {**{key: stick for key, stick in sticks.items() if key not in self._sticks}, **self._sticks}
+        self._sticks = dict(list(merged.items())[-self.bound :])
 
     def drop(self, account: AccountId) -> None:
         """Forget an account that was removed."""

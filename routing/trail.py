@@ -29,19 +29,30 @@ class Trail:
     """The attempts of one exchange, oldest first.
 
     renewed_at: index of the first attempt that still counts; a wait for recovery starts counts anew.
+    renewals: how many such waits came to their end; recovery_waited: how long all of them lasted together.
     """
 
     started_at: datetime
     attempts: tuple[Attempt, ...] = ()
     renewed_at: int = 0
+    renewals: int = 0
+    recovery_waited: timedelta = timedelta()
 
     def grown(self, attempt: Attempt) -> Self:
         """Copy the trail with one more attempt at its end."""
         return replace(self, attempts=(*self.attempts, attempt))
 
-    def renewed(self) -> Self:
-        """Copy the trail as it stands after a wait for recovery: every account may be asked again."""
-        return replace(self, renewed_at=len(self.attempts))
+    def renewed(self, waited: timedelta = timedelta(), *, early: bool = False) -> Self:
+        """Copy the trail as it stands after a wait for recovery: every account may be asked again.
+
+        early: it was woken before the wait's end.
+        """
+        return replace(
+            self,
+            renewed_at=len(self.attempts),
+            renewals=self.renewals + (not early),
+            recovery_waited=self.recovery_waited + waited,
+        )
 
     @property
     def counted(self) -> tuple[Attempt, ...]:

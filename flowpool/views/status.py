@@ -20,7 +20,11 @@ SOON = timedelta(days=6)  # within which a weekday's name is clear
 def view(status: Status, now: datetime, local: Local = datetime.astimezone) -> RenderableType:
     """Draw the pool; local turns a moment into the wall clock's time, with the offset it has on that day."""
     if not status.accounts:
-        return Group(_head(status), Text("No accounts yet; add one with: flowpool add NAME --kind setup-token"))
+        return Group(
+            _head(status),
+            *_notices(status),
+            Text("No accounts yet; add one with: flowpool add NAME --kind setup-token"),
+        )
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("account", overflow="fold", max_width=32)
     table.add_column("state", no_wrap=True)
@@ -33,13 +37,17 @@ def view(status: Status, now: datetime, local: Local = datetime.astimezone) -> R
             Text("\n").join(_window(window, now, local) for window in account.windows),
             Text("\n".join(_why(account, now, local))),
         )
-    return Group(_head(status), table, *_tail(status))
+    return Group(_head(status), *_notices(status), table, *_tail(status))
 
 
 def _head(status: Status) -> Text:
     if not status.running:
         return Text(f"flowpool {status.version} is not running; start it with: flowpool serve")
     return Text(f"flowpool {status.version} listens on {status.listen} (pid {status.pid}, {status.strategy})")
+
+
+def _notices(status: Status) -> list[Text]:
+    return [Text(notice, style="yellow") for notice in status.notices]
 
 
 def _tail(status: Status) -> list[Text]:

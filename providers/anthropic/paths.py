@@ -1,5 +1,8 @@
 """Which requests of the Messages API an account of the pool signs."""
 
+import re
+from urllib.parse import unquote
+
 from providers.contract import Head
 
 MESSAGES = "/v1/messages"
@@ -19,6 +22,7 @@ def is_pooled(head: Head) -> bool:
 
 
 def is_misplaced(head: Head) -> bool:
-    """Whether the path ends in a pooled path but is not one."""
+    """Whether the path ends in a pooled path, however it is written, but is not one."""
     path = bare_path(head)
-    return path.endswith(_POOLED) and path not in _POOLED
+    plain = re.sub(r"/+", "/", unquote(path)).rstrip("/").lower()
+    return plain.endswith(_POOLED) and path not in _POOLED

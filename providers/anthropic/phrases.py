@@ -3,6 +3,7 @@
 import re
 from datetime import datetime
 
+from credentials.redaction import without_tokens
 from providers.anthropic import holds
 from providers.anthropic.signs import Signs
 from providers.times import said
@@ -23,8 +24,8 @@ def is_usage_limit(message: str) -> bool:
 
 
 def quote(message: str) -> str:
-    """A foreign message as one short line."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in message[: 4 * _LENGTH]).split())
+    """A foreign message as one short line, without a credential that it may name."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in without_tokens(message)[: 4 * _LENGTH]).split())
     return line if len(line) <= _LENGTH else f"{line[: _LENGTH - 1]}…"
 
 

@@ -12,6 +12,7 @@ from routing.rules import Rules
 from routing.windows import Window
 from routing.words import Demand
 
+_CLOCKS_DIFFER = timedelta(seconds=5)
 _WEEK = timedelta(days=7)
 _GOOD = range(200, 300)
 
@@ -108,6 +109,11 @@ def outside_stream(signs: Signs) -> Signs:
     return replace(signs, status=status, readings=(), unified_status=None, claim=None, has_usage=False)
 
 
+def _just_past(signs: Signs) -> timedelta:
+    """How long to stay away when a window is rejected whose reset, by our clock, is a moment ago."""
+    return min(signs.retry_after or _CLOCKS_DIFFER, times.EARLY)
+
+
 def limit_end(signs: Signs, windows: tuple[Window, ...], measure: Window | None) -> datetime:
     """When a limit ends: the latest reset of its windows, else what the answer says, else a short time from now.
 
@@ -115,7 +121,7 @@ def limit_end(signs: Signs, windows: tuple[Window, ...], measure: Window | None)
     """
     resets = [r.resets_at for r in signs.readings if r.window in windows and r.resets_at is not None]
     if resets:
-        return max(resets)
+        return max(resets) if max(resets) > signs.now else signs.now + _just_past(signs)
     longest = (measure.length if measure else _WEEK) + times.LATE
     if signs.unified_reset is not None:
         return min(signs.unified_reset, signs.now + longest)

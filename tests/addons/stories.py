@@ -131,12 +131,13 @@ class Turn:
         assert passage is not None
         return passage
 
-    def pauses(self, low: float, high: float, because: str = "") -> Self:
-        """The next step is a pause of so many seconds; it passes at once."""
+    def pauses(self, low: float, high: float, because: str = "", *, woken: bool = False) -> Self:
+        """The next step is a pause of so many seconds; it passes at once, or the request is woken before its end."""
         step = self.exchange.step
         assert isinstance(step, Pause), self.exchange.because
         assert low <= step.seconds <= high
         assert because in self.exchange.because
+        self.exchange.paused_at -= 0 if woken else step.seconds
         return self.chooses()
 
     def resumes(self) -> Self:

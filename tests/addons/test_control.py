@@ -1,16 +1,27 @@
 """Control: what is asked under /_flowpool/, by whom, and what is answered."""
 
+import asyncio
 import json
 from datetime import datetime
+from pathlib import Path as FilePath
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from mitmproxy import http
 
-from addons.control import Control
+from addons.accounts import Accounts
+from addons.control import LARGEST, Control
 from addons.exchange import EXCHANGES, Path
+from addons.recent import Recent
+from addons.watch import Found
+from credentials.memory import MemoryStore
 from credentials.secret import Secret
-from tests.addons.made import error_of, exchange, flow, known, request
+from home import accounts as book
+from home.settings import Settings
+from routing.router import Router
+from tests.addons.made import accounts, error_of, exchange, flow, known, request
 
 KEY = "the-key-of-this-proxy"
 DOCUMENT = {"running": True, "accounts": [{"name": "wörk"}]}
@@ -22,15 +33,35 @@ def status(now: datetime) -> dict[str, Any]:
     return DOCUMENT
 
 
-CONTROL = Control(Secret(KEY), status)
+def control(path: FilePath = FilePath("none"), *requests: str) -> tuple[Control, Accounts]:
+    """Control of a pool with the account work, whose last requests have these ids."""
+    known_ones = tuple(accounts("work").values())
+    router = Router(Settings().rules)
+    pool = Accounts(known_ones, {}, router=router, path=path, store=MemoryStore(), wake=lambda: None)
+    recent = Recent()
+    for one in requests:
+        recent.add({"id": one})
+    return Control(Secret(KEY), status, pool, recent), pool
 
 
-def asked(path: str, *, key: str = KEY, method: str = "GET") -> http.HTTPFlow:
+CONTROL, POOL = control(FilePath("none"), "r1", "r2", "r3")
+
+
+def asked(
+    path: str, *, key: str = KEY, method: str = "GET", content: bytes = b"", of: Control = CONTROL
+) -> http.HTTPFlow:
     """A flow for one of our paths that control has seen."""
-    made = flow(request(method, path, content=b""))
+    made = flow(request(method, path, content=content))
     known(made, Path.LOCAL, key=key)
-    CONTROL.request(made)
+    asyncio.run(answered(of, made))
     return made
+
+
+async def answered(of: Control, made: http.HTTPFlow) -> None:
+    """Let control see a flow."""
+    answer = of.request(made)
+    assert answer is not None
+    await answer
 
 
 def document(made: http.HTTPFlow) -> tuple[int, Any]:
@@ -51,8 +82,11 @@ def test_health_is_open(method: str, key: str, query: str) -> None:
 
 @pytest.mark.parametrize("query", ["", "?a=1"])
 def test_the_key_opens_the_status(query: str) -> None:
-    """Who shows the key gets the document."""
-    assert document(asked(f"/_flowpool/status{query}")) == (200, DOCUMENT)
+    """Who shows the key gets the document, and what is wrong with the files."""
+    assert document(asked(f"/_flowpool/status{query}")) == (200, DOCUMENT | {"notices": []})
+    POOL.take(Found(faults=("a line",)))
+    assert document(asked(f"/_flowpool/status{query}")) == (200, DOCUMENT | {"notices": ["a line"]})
+    POOL.take(Found(accounts=tuple(accounts("work").values())))
 
 
 @pytest.mark.parametrize("key", ["", "wrong", KEY.upper(), KEY + " ", KEY[:-1], "schlüssel", "\udcff\udcfe"])
@@ -88,7 +122,7 @@ def test_what_is_not_there_is_not_found(path: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS"])
-@pytest.mark.parametrize("path", ["/_flowpool/health", "/_flowpool/status"])
+@pytest.mark.parametrize("path", ["/_flowpool/health", "/_flowpool/status", "/_flowpool/requests", "/_flowpool/other"])
 def test_only_reading_is_answered(method: str, path: str) -> None:
     """Every other method is 404, with or without the key."""
     assert error_of(asked(path, method=method).response)[0] == 404
@@ -100,7 +134,7 @@ def test_other_paths_are_left_alone(path: Path) -> None:
     made = flow()
     known(made, path)
 
-    CONTROL.request(made)
+    asyncio.run(answered(CONTROL, made))
     assert made.response is None
 
 
@@ -108,7 +142,7 @@ def test_a_flow_that_admission_never_saw_is_left_alone() -> None:
     """Without an exchange nothing is answered."""
     made = flow(request("GET", "/_flowpool/health"))
 
-    CONTROL.request(made)
+    asyncio.run(answered(CONTROL, made))
     assert made.response is None
 
 
@@ -118,5 +152,96 @@ def test_what_was_answered_stays_answered() -> None:
     EXCHANGES[made] = exchange(Path.LOCAL, key=KEY)
     made.response = http.Response.make(400)
 
-    CONTROL.request(made)
+    asyncio.run(answered(CONTROL, made))
     assert made.response.status_code == 400
+
+
+REQUESTS = [
+    ("", ["r1", "r2", "r3"]),
+    ("?last=2", ["r2", "r3"]),
+    ("?last=0", []),
+    ("?after=r1", ["r2", "r3"]),
+    ("?after=r3", []),
+    ("?after=gone", ["r1", "r2", "r3"]),
+    ("?after=", ["r1", "r2", "r3"]),
+    ("?last=1&last=2", ["r2", "r3"]),
+]
+
+
+@pytest.mark.parametrize(("query", "ids"), REQUESTS)
+def test_requests_are_the_last_ones_or_those_after_one(query: str, ids: list[str]) -> None:
+    """Lines of the request log, oldest first."""
+    assert document(asked(f"/_flowpool/requests{query}")) == (200, {"requests": [{"id": one} for one in ids]})
+
+
+@pytest.mark.parametrize("last", ["x", "-1", "1.5", "99999", "٣"])
+def test_a_wrong_number_of_requests_is_said(last: str) -> None:
+    """It is 400 with what would be right."""
+    assert error_of(asked(f"/_flowpool/requests?last={last}").response)[:2] == (400, "invalid_request_error")
+
+
+@pytest.mark.parametrize("path", ["/_flowpool/reload", "/_flowpool/lift"])
+@pytest.mark.parametrize("key", ["", "wrong", KEY[:-1]])
+def test_an_instruction_needs_the_key(path: str, key: str) -> None:
+    """Without it nothing is done: own answer E."""
+    made = asked(path, key=key, method="POST", content=b'{"accounts": ["work"]}')
+
+    assert EXCHANGES[made].answer == "E"
+    assert error_of(made.response)[0] == 400
+
+
+@pytest.mark.parametrize("path", ["/_flowpool/reload", "/_flowpool/lift"])
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
+def test_an_instruction_is_a_post(path: str, method: str) -> None:
+    """Nothing that a link could ask for changes anything."""
+    made = asked(path, method=method, content=b"{}")
+
+    assert EXCHANGES[made].answer == "F"
+    assert error_of(made.response)[0] == 404
+
+
+@given(st.binary(max_size=40) | st.sampled_from([b"[" * 40_000, b"null", b"3", b"[]", b'"x"', b" " * LARGEST + b"{}"]))
+def test_what_is_no_instruction_is_refused(content: bytes) -> None:
+    """Whatever comes, it is 400 in words, never a fault of ours."""
+    made = asked("/_flowpool/lift", method="POST", content=content)
+
+    assert error_of(made.response)[:2] == (400, "invalid_request_error")
+    assert EXCHANGES[made].faulty is False
+
+
+@pytest.mark.parametrize("accounts", [[], "work", [1], [""], ["x" * 65], ["x"] * 1001, {"work": 1}, None])
+def test_lift_wants_ids(accounts: Any) -> None:
+    """A list of some ids, and nothing else."""
+    made = asked("/_flowpool/lift", method="POST", content=json.dumps({"accounts": accounts}).encode())
+
+    assert error_of(made.response)[0] == 400
+
+
+def test_lift_says_how_many_holds_there_were() -> None:
+    """By id, also for one that is not known."""
+    made = asked("/_flowpool/lift", method="POST", content=b'{"accounts": ["work", "gone"]}')
+
+    assert document(made) == (200, {"lifted": {"work": 0, "gone": 0}})
+
+
+def test_reload_answers_when_the_files_are_in_force(tmp_path: FilePath) -> None:
+    """It says whether they could be read, and what is wrong when not."""
+    path = tmp_path / "accounts.toml"
+    of, pool = control(path)
+
+    async def story() -> list[tuple[int, Any]]:
+        pool.running()
+        said = []
+        for text in (book.render(tuple(accounts("work", "home").values())), b"broken"):
+            path.write_bytes(text)
+            made = flow(request("POST", "/_flowpool/reload", content=b"{}"))
+            known(made, Path.LOCAL, key=KEY)
+            await answered(of, made)
+            said.append(document(made))
+        pool.done()
+        return said
+
+    (good, bad) = asyncio.run(story())
+    assert good == (200, {"reloaded": True, "notices": []})
+    assert [account.name for account in pool.members.values()] == ["work", "home"]
+    assert (bad[1]["reloaded"], len(bad[1]["notices"])) == (False, 1)

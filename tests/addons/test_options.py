@@ -80,7 +80,7 @@ LISTENS = [
             providers=Providers(anthropic=Anthropic(upstream="http://127.0.0.1:8080")),
         ),
         None,
-        "reverse:http://127.0.0.1:8080@[::1]:9",
+        "reverse:http://127.0.0.1:8080@::1:9",
     ),
 ]
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from mitmproxy import http
 
 from addons import replies
-from addons.replies import decoded_body, fields_of, is_json, own, response_of
+from addons.replies import decoded_body, fields_of, is_whole_json, own, response_of
 from providers.contract import Reply
 from tests.addons.made import error_of, exchange
 from tests.upstream import bad_request
@@ -119,13 +119,19 @@ def test_whole_json_is_json_and_less_is_not(value: object) -> None:
     """Every JSON value is recognised; one with a part missing, or something behind it, is not."""
     text = json.dumps(value).encode()
 
-    assert is_json(text)
-    assert is_json(b" \n" + text + b" ")
-    assert not is_json(text + b"{")
-    assert not is_json(b"[" + text)
+    assert is_whole_json(text)
+    assert is_whole_json(b" \n" + text + b" ")
+    assert not is_whole_json(text + b"{")
+    assert not is_whole_json(b"[" + text)
+
+
+@pytest.mark.parametrize("body", [b'{"text": "\\ud83d"}', b"[" * 100_000 + b"]" * 100_000])
+def test_what_other_parsers_refuse_is_whole(body: bytes) -> None:
+    """Half a surrogate pair, as a text cut inside an emoji leaves it, and any depth: the client gets its answer."""
+    assert is_whole_json(body)
 
 
 @pytest.mark.parametrize("body", [b"", b"<html></html>", b'{"a": ', b"\xff", b"{'a': 1}", b'{"a": 1} {"b": 2}'])
 def test_what_is_no_json(body: bytes) -> None:
     """Pages, torn values and pairs of values are no JSON."""
-    assert not is_json(body)
+    assert not is_whole_json(body)

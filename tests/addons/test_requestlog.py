@@ -5,13 +5,14 @@ import logging
 import re
 from dataclasses import asdict
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from addons.exchange import Ended, Path
-from addons.requestlog import ended
+from addons.requestlog import RequestLog, ended
 from routing.transport import Failure
 from routing.words import AccountId
 from tests.addons.made import CLIENT_TOKEN, exchange, flow, head, request, token
@@ -167,6 +168,17 @@ def test_an_exchange_is_logged_once(caplog: pytest.LogCaptureFixture, ends: str)
 
     assert [line["id"] for line in logged(caplog)] == [turn.exchange.id]
     assert "\n" not in caplog.records[-1].getMessage()
+
+
+def test_every_sink_gets_the_line(caplog: pytest.LogCaptureFixture) -> None:
+    """The same document as the log's, once."""
+    first, second = list[dict[str, Any]](), list[dict[str, Any]]()
+    turn = ok_turn()
+    turn.exchange.is_logged = False
+    with caplog.at_level(logging.INFO, "flowpool.requests"):
+        RequestLog(turn.pool.accounts, first.append, second.append).response(turn.flow)
+
+    assert first == second == [json.loads(caplog.messages[-1])]
 
 
 def test_our_own_paths_are_not_logged(caplog: pytest.LogCaptureFixture) -> None:

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from addons.exchange import EXCHANGES, Pause
 from addons.route import Route
+from routing.observations import AccountsChanged
 from routing.rules import Retry, Waiting
 from routing.transport import Failure
-from routing.words import Kind
+from routing.words import AccountId, Kind
 from tests.addons.made import body, flow, request
 from tests.addons.stories import Pool, Turn
 from tests.upstream import (
@@ -111,6 +112,27 @@ def test_a_soon_recovery_is_waited_for() -> None:
 
     assert turn.rows == [("work", 13), ("work", 8)]
     assert turn.exchange.trail.renewed_at == 1
+
+
+def test_a_waiting_request_is_served_as_soon_as_somebody_may() -> None:
+    """Woken because an account came back, it goes there at once; the clock has not jumped to the end of the wait."""
+    pool = Pool("work", "home")
+    held = replace(pool.accounts[AccountId("home")], enabled=False)
+    pool.router.observe(AccountsChanged(accounts=(pool.accounts[AccountId("work")], held)))
+    turn = pool.asks().sent_on("work").gets(limit("5h", resets_in=30))
+    pool.router.observe(AccountsChanged(accounts=tuple(pool.accounts.values())))
+
+    turn.pauses(25, 32, woken=True).sent_on("home").streams(ok("x"))
+    assert turn.rows == [("work", 13), ("home", 8)]
+    assert turn.exchange.floor is None
+
+
+def test_a_request_that_is_woken_for_nothing_waits_on() -> None:
+    """Nothing has changed for it: the wait goes on to the same end, and no account is asked."""
+    turn = Pool("work").asks().sent_on("work").gets(limit("5h", resets_in=30))
+
+    turn.pauses(25, 32, woken=True).pauses(25, 32).sent_on("work").streams(ok("x"))
+    assert turn.rows == [("work", 13), ("work", 8)]
 
 
 def test_a_short_throttle_waits_on_the_same_account() -> None:

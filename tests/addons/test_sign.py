@@ -168,7 +168,7 @@ def test_masking_hides_each_secret_in_its_place(fields: Fields) -> None:
     """Every secret value is taken out, in order, and nothing else is touched."""
     made = request(headers=fields)
 
-    assert mask(made) == tuple(value for name, value in fields if is_secret(name))
+    assert mask(made) == tuple((name, value) for name, value in fields if is_secret(name))
     assert list(made.headers.fields) == [(name, MASK if is_secret(name) else value) for name, value in fields]
 
 
@@ -199,3 +199,4 @@ def test_a_signer_knows_whose_secret_it_has() -> None:
     chosen = signer(accounts("work", "home"), without=["home"])
 
     assert [chosen.has(AccountId(name)) for name in ("work", "home", "gone")] == [True, False, False]
+    assert chosen.has(CLIENT)  # which brings its own

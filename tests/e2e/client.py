@@ -178,7 +178,7 @@ class Client:
 
     @property
     def _name(self) -> str:
-        return f"{self.host}:{self.port}"
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
     # -- receiving ---------------------------------------------------------------------------------------------
 

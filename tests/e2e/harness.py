@@ -129,6 +129,7 @@ class Proxy:
         self.members = {member.name: member for member in members}
         self.url = ""
         self.started_in = 0.0
+        self.web_port = closed_port()
         self._settings, self._fast = settings or {}, fast
         self._output = Output()
         self._process: subprocess.Popen[bytes] | None = None
@@ -297,7 +298,7 @@ class Proxy:
                 "stream_large_bodies=1",
             ],
         }
-        web = ["--set", f"web_port={closed_port()}"] if self.program == "mitmweb" else []
+        web = ["--set", f"web_port={self.web_port}"] if self.program == "mitmweb" else []
         return [*starts[self.program], *web, *self.args]
 
     def env(self) -> dict[str, str]:
@@ -309,6 +310,7 @@ class Proxy:
             "LANG": "C.UTF-8",
             "TZ": "UTC",
             "PYTHONUNBUFFERED": "1",
+            "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
         }
         if not _installed():
             env["PYTHONPATH"] = str(ROOT)

@@ -82,7 +82,7 @@ def test_own_answer_e_for_a_reverse_mode_to_somebody_else(tmp_path: Path) -> Non
     """A mode to another address is refused, however the upstream looks."""
     with Upstream(TOKENS) as upstream, Upstream(TOKENS) as other:
         port = closed_port()
-        args = ("--mode", f"reverse:{other.url}@127.0.0.1:{port}")
+        args = ("--mode", f"reverse:{upstream.url}@127.0.0.1:0", "--mode", f"reverse:{other.url}@127.0.0.1:{port}")
         with Proxy(tmp_path, upstream, MEMBERS, args=args), Client(f"http://127.0.0.1:{port}") as client:
             reply = client.ask(turn(plant("client")))
             assert (reply.status, reply.error[0], reply.header("x-should-retry")) == (

@@ -24,6 +24,7 @@ class Shell:
             [sys.executable, "-m", "flowpool", *arguments],
             input=given.encode() if isinstance(given, str) else given,
             env={"PATH": os.defpath, "FLOWPOOL_HOME": str(self.home), "HOME": str(self.home), "COLUMNS": "80"}
+            | {"PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring"}
             | self.environ,
             cwd=ROOT,
             capture_output=True,

@@ -31,3 +31,23 @@ FULL: dict[str, Any] = {
     ],
     "conversations": 3,
 }  # fmt: skip
+
+LINE: dict[str, Any] = {
+    "at": "2026-01-05T12:00:07.900+00:00",
+    "id": "f4f2ad99cab6",
+    "conversation": "60a9dfd23fd70a97fa5cc9d5fd040848",
+    "model": "claude-opus-5-5",
+    "path": "/v1/messages",
+    "account": "home",
+    "because": "hop: work refused: 7d limit until 05:42 UTC",
+    "tried": [
+        {"account": "work", "status": 429, "row": 13, "verdict": "limit"},
+        {"account": "home", "status": 200, "row": 8, "verdict": "ok"},
+    ],
+    "status": 200,
+    "first_byte_ms": 14.0,
+    "total_ms": 20.6,
+    "usage": {"input": 12, "output": 25, "cache_read": 9000, "cache_write_5m": 100, "cache_write_1h": 700},
+    "answer": None,
+    "ended": "complete",
+}

@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -32,9 +33,11 @@ def test_an_added_account_is_listed_with_its_secret_apart(shell: Shell) -> None:
     answer = shell.run("add", "work", "--kind", "setup-token", "--no-verify", given=f"{PLANTED}\n")
 
     assert answer.stdout == "added work (setup-token, anthropic)\n"
-    assert (
-        answer.stderr == f"flowpool: secrets are kept in the file {shell.home}/secrets.json, which only you can read\n"
+    where, because = (
+        f"flowpool: secrets are kept in the file {shell.home}/secrets.json, which only you can read",
+        r" \(.+\)\n",
     )
+    assert re.fullmatch(re.escape(where) + because, answer.stderr)
     (account,) = book.load(shell.home / "accounts.toml")
     assert (account.name, account.kind, account.enabled, account.rank) == ("work", Kind.SETUP_TOKEN, True, None)
     assert FileStore(shell.home / "secrets.json").get(account.id) == parse("setup-token", PLANTED)

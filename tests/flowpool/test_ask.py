@@ -20,6 +20,18 @@ def test_an_answer_is_status_and_body(length: bool) -> None:
     ]
 
 
+def test_a_body_is_sent_whole_with_its_length() -> None:
+    """A POST says how long it is and that it is JSON."""
+    heard: list[bytes] = []
+    with listening(reply(b"{}"), heard) as address:
+        assert ask.post(address, "/a", {"x-key": "k"}, b'{"b": 1}', 10) == (200, b"{}")
+
+    head, _, body = heard[0].partition(b"\r\n\r\n")
+    assert head.startswith(b"POST /a HTTP/1.1\r\n")
+    assert {b"x-key: k", b"Content-Type: application/json", b"Content-Length: 8"} <= set(head.split(b"\r\n"))
+    assert body == b'{"b": 1}'
+
+
 @pytest.mark.parametrize(
     "junk",
     [b"", b"hello", b"HTTP/1.1 20\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nshort", b"\x16\x03\x01"],

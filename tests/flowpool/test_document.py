@@ -70,3 +70,9 @@ def test_without_a_proxy_the_document_is_whole() -> None:
     assert all(set(one) == set(FULL["accounts"][0]) for one in alone["accounts"])
     assert [one["state"] for one in alone["accounts"]] == ["unmeasured", "disabled"]
     assert document.read(alone).pid is None
+
+
+def test_notices_may_be_there() -> None:
+    """What is wrong with the running proxy's files is read, and cannot steer the terminal."""
+    assert document.read(FULL).notices == ()
+    assert document.read(FULL | {"notices": ["a\x1b line"]}).notices == ("a  line",)

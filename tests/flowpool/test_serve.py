@@ -1,4 +1,4 @@
-"""serve checks first, then becomes mitmdump."""
+"""serve checks first; mitmdump and mitmweb become mitmproxy's programs."""
 
 import sys
 from pathlib import Path
@@ -14,7 +14,9 @@ def test_the_program_is_this_environments_mitmdump(monkeypatch: pytest.MonkeyPat
     """The interpreter comes first, so that orig_argv can start the same again."""
     monkeypatch.setattr(serve, "_pool", lambda: Path("/x/addons/pool.py"))
 
-    assert serve.command() == [sys.executable, str(Path(sys.executable).parent / "mitmdump"), "-s", "/x/addons/pool.py"]
+    for program in ("mitmdump", "mitmweb"):
+        path = str(Path(sys.executable).parent / program)
+        assert serve.command(program) == [sys.executable, path, "-s", "/x/addons/pool.py"]
 
 
 def test_the_addons_are_found_without_importing_them(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -32,18 +34,19 @@ def test_a_missing_mitmdump_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
 
     with pytest.raises(Failure, match="mitmdump is not beside"):
-        serve.command()
+        serve.command("mitmdump")
 
 
+@pytest.mark.parametrize("program", ["serve", "mitmdump", "mitmweb"])
 @pytest.mark.parametrize(
     ("name", "text", "code"), [("config.toml", "x = 1", 2), ("accounts.toml", "x = 1", 2), ("secrets.json", "{", 1)]
 )
-def test_nothing_starts_with_wrong_files(shell: Shell, name: str, text: str, code: int) -> None:
+def test_nothing_starts_with_wrong_files(shell: Shell, program: str, name: str, text: str, code: int) -> None:
     """A wrong file is said before anything listens."""
     shell.home.mkdir()
     (shell.home / name).touch(0o600)
     (shell.home / name).write_text(text)
-    err = shell.run("serve", code=code).stderr
+    err = shell.run(program, code=code).stderr
 
     assert err.count("\n") == 1
     assert name in err

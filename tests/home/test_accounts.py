@@ -43,10 +43,11 @@ def test_what_is_written_is_read(known: accounts.Accounts) -> None:
     assert known == accounts.parse(PATH, accounts.render(known))
 
 
-def test_no_file_and_an_empty_one_mean_no_accounts(tmp_path: Path) -> None:
-    """Neither is a fault."""
+def test_no_file_and_one_without_accounts_mean_no_accounts(tmp_path: Path) -> None:
+    """Neither is a fault; a file without a byte is what a crash left, and not the wish for an empty pool."""
     assert accounts.load(tmp_path / "accounts.toml") == ()
-    assert accounts.parse(PATH, b"") == ()
+    with pytest.raises(AccountsError, match="version"):
+        accounts.parse(PATH, b"")
     assert accounts.parse(PATH, b"version = 1\n") == ()
     assert accounts.parse(PATH, b"version = 1\naccounts = []\n") == ()
 

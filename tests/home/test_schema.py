@@ -22,6 +22,7 @@ overloaded = [1, 2]
 throttle_default_s = 2
 throttle_wait_s = 10
 budget_s = 10
+stale_s = 1
 [limits]
 connect_s = 10
 headers_s = 600

@@ -1,5 +1,6 @@
 """Tests of routing/holds.py."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
@@ -205,3 +206,13 @@ def test_a_success_never_adds_a_bar(many: list[Hold], sent_at: datetime) -> None
     assume(held)
 
     assert held_until(after_success(held, demand(), (), sent_at), demand()) <= held_until(held, demand())
+
+
+def test_a_restored_hold_that_is_met_again_is_no_longer_restored() -> None:
+    """Whichever of both ends later, a refusal of this run confirms it."""
+    restored = replace(hold(end=3), restored=True, by=None)
+
+    assert [(one.until, one.restored) for one in placed((restored,), hold(end=1, set_at=5))] == [
+        (restored.until, False)
+    ]
+    assert [one.restored for one in placed((restored,), restored)] == [True]

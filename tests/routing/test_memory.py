@@ -7,13 +7,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from routing.holds import Ladder
 from routing.memory import Memory, all_said_forbidden
-from routing.observations import AccountsChanged, Answered, CredentialChanged, Dispatched, Ended, Succeeded
-from routing.readings import Reading
+from routing.observations import (
+    AccountsChanged,
+    Answered,
+    CredentialChanged,
+    Dispatched,
+    Ended,
+    HoldsLifted,
+    Restored,
+    Succeeded,
+)
+from routing.readings import Reading, Source
+from routing.remembered import Remembered
 from routing.rules import Holds
+from routing.stickiness import Stick
 from routing.trail import Trail
 from routing.verdicts import Verdict, VerdictKind
-from routing.words import Account, AccountId, Demand, ExchangeId, Family
+from routing.words import Account, AccountId, ConversationId, Demand, ExchangeId, Family
 from tests.routing.made import (
     ANN,
     BEN,
@@ -28,6 +40,7 @@ from tests.routing.made import (
     balance,
     demand,
     forbidden,
+    hold,
     hours,
     limit,
     model_limit,
@@ -41,6 +54,7 @@ from tests.routing.made import (
 )
 
 SIDE = demand(side=True)
+TALK = (ConversationId("talk"), "opus")
 
 
 def known(*accounts: Account) -> Memory:
@@ -197,6 +211,31 @@ def test_a_new_credential_lifts_what_the_old_one_was_refused_for() -> None:
     assert 900 in ends(memory)
 
 
+@given(st.lists(refusals, max_size=6))
+def test_lifting_ends_every_hold_of_one_account(met: list[Verdict]) -> None:
+    """Whatever it was refused for, nothing bars it any more; another account's holds stay."""
+    memory = known()
+    for one in met:
+        for name in (ANN, BEN):
+            answer(memory, one, name=name)
+    before = memory.holds.get(BEN)
+    memory.learn(HoldsLifted(account=ANN, at=NOON))
+
+    assert ANN not in memory.holds
+    assert ANN not in memory.ladders
+    assert memory.holds.get(BEN) == before
+
+
+def test_lifting_forgets_the_readings_that_a_hold_rests_on() -> None:
+    """What is not believed any more must not put the account behind all others; other windows' readings stay."""
+    memory = known()
+    answer(memory, limit(), shown=[reading("7d", 1.0), reading("5h", 0.5)])
+    memory.learn(HoldsLifted(account=ANN, at=NOON))
+    memory.learn(HoldsLifted(account=BEN, at=NOON))
+
+    assert list(memory.readings[ANN]) == ["5h"]
+
+
 @pytest.mark.parametrize(
     ("met", "expected"),
     [
@@ -287,3 +326,42 @@ def test_a_model_limit_bars_its_family_alone() -> None:
 
     assert (held.bars(demand()), held.bars(demand(family=HAIKU))) == (True, False)
     assert held.until == NOON + hours(2)
+
+
+def test_what_was_observed_since_the_start_is_newer_than_what_was_restored() -> None:
+    """Readings are merged, a longer hold stands, a ladder and a stick of this run stay; lines are added up."""
+    old = Remembered(
+        readings={(ANN, "7d"): reading("7d", 0.9, sent=-60, taken=-60), (BEN, "5h"): reading("5h", 0.3)},
+        holds={ANN: (hold(13, end=1), hold(14, end=1))},
+        ladders={ANN: Ladder(failures=7, set_at=NOON)},
+        sticks={TALK: Stick(account=BEN, until=NOON)},
+        lines={"new": frozenset({HAIKU})},
+    )
+    memory = known()
+    answer(memory, limit(), shown=[reading("7d", 0.5), reading("7d_new", 0.1)])
+    answer(memory, auth())
+    memory.learn(Succeeded(exchange=EXCHANGE, account=ANN, demand=demand(), at=NOON))
+    memory.learn(Restored(remembered=old, at=NOON))
+
+    assert (memory.readings[ANN]["7d"].used, memory.readings[ANN]["7d"].source) == (0.5, Source.ANSWER)
+    assert (memory.readings[BEN]["5h"].used, memory.readings[BEN]["5h"].source) == (0.3, Source.RESTORED)
+    assert {one.row: (one.until, one.restored) for one in memory.holds[ANN]} == {
+        13: (NOON + hours(2), False),
+        14: (NOON + hours(1), True),
+        18: (NOON + seconds(901), False),
+    }
+    assert memory.ladders[ANN].failures == 1
+    assert memory.habits.warm(demand(), NOON) == ANN
+    assert memory.lines == {"new": {OPUS, HAIKU}}
+
+
+def test_each_observation_is_a_revision() -> None:
+    """While the count stands, so does what is remembered; a picture drawn before does not change."""
+    memory = known()
+    before, revision = memory.remembered(), memory.revision
+    answer(memory, auth(), shown=[reading("7d_new")])
+    memory.learn(Succeeded(exchange=EXCHANGE, account=ANN, demand=demand(), at=NOON))
+
+    assert memory.revision == revision + 2
+    assert before == Remembered()
+    assert memory.remembered() != before

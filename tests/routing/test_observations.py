@@ -3,6 +3,7 @@
 from typing import get_args
 
 from routing.observations import Answered, Observation
+from routing.remembered import Remembered
 from routing.router import Router
 from routing.rules import Rules
 from tests.routing.made import ANN, EXCHANGE, NOON, demand, limit, trail
@@ -20,6 +21,7 @@ def test_the_router_takes_every_kind_of_observation() -> None:
         "sent_at": NOON,
         "at": NOON,
         "trail": trail(),
+        "remembered": Remembered(),
     }
 
     for kind in get_args(Observation.__value__):

@@ -18,16 +18,21 @@ from routing.observations import (
     CredentialChanged,
     Dispatched,
     Ended,
+    HoldsLifted,
     Observation,
+    Restored,
     Succeeded,
 )
-from routing.readings import Reading
+from routing.readings import Reading, Source
+from routing.remembered import is_outdated
 from routing.router import Router
 from routing.rules import Routing, Rules
 from routing.scoring import Place, place
+from routing.snapshot import Snapshot
 from routing.trail import Trail
 from routing.verdicts import Verdict
 from routing.words import Account, AccountId, Demand, ExchangeId, Kind
+from tests.routing.machine import RouterMachine
 from tests.routing.made import (
     ANN,
     BEN,
@@ -83,7 +88,18 @@ observations = st.one_of(
     st.builds(Succeeded, exchange=exchanges, account=names, demand=demands, at=moments),
     st.builds(Ended, exchange=exchanges, trail=trails, at=moments),
     st.builds(CredentialChanged, account=names, at=moments),
+    st.builds(HoldsLifted, account=names, at=moments),
     st.builds(AccountsChanged, accounts=pools),
+)
+answers_of_now = st.builds(
+    Answered,
+    exchange=exchanges,
+    account=names,
+    demand=demands,
+    verdict=verdicts,
+    sent_at=moments,
+    at=moments,
+    readings=st.lists(st.builds(replace, readings, resets_at=st.just(NOON + hours(30))), max_size=3).map(tuple),
 )
 histories = st.lists(observations, max_size=12)
 
@@ -159,6 +175,56 @@ def test_same_observations_same_router(
 
     assert one.snapshot(now) == other.snapshot(now)
     assert one.choose(request, met, now) == other.choose(request, met, now)
+
+
+LATER = NOON + hours(2)  # after all that the histories tell
+
+
+def restarted(before: Router, at: datetime = LATER) -> Router:
+    """The next Router with the same accounts, told what that one remembered."""
+    router = Router(Rules())
+    router.observe(AccountsChanged(accounts=tuple(accounts_of(before).values())))
+    router.observe(Restored(remembered=before.remembered(), at=at))
+    return router
+
+
+def lasting(router: Router, now: datetime) -> Snapshot:
+    """The snapshot without what begins anew with a process: where readings came from, and counts of requests."""
+    shown = router.snapshot(now)
+    accounts = tuple(
+        replace(one, requests=0, windows=tuple(replace(w, source=Source.RESTORED) for w in one.windows))
+        for one in shown.accounts
+    )
+    return replace(shown, accounts=accounts)
+
+
+@given(pools, st.lists(observations | answers_of_now, max_size=12), st.integers(0, 7200))
+def test_a_restart_changes_nothing_that_lasts(
+    pool: tuple[Account, ...], history: list[Observation], after: float
+) -> None:
+    """Apart from requests in flight and windows that were reset, the next Router shows and chooses the same."""
+    now = LATER + seconds(after)
+    router = told(pool, history)
+    for exchange in ("e1", "e2", "e3"):
+        router.observe(Ended(exchange=ExchangeId(exchange), trail=trail(), at=now))
+    for known in router._memory.readings.values():
+        for key in [key for key, one in known.items() if is_outdated(one, now)]:
+            del known[key]
+
+    assert lasting(router, now) == lasting(restarted(router, now), now)
+    assert restarted(router, now).remembered() == restarted(restarted(router, now), now).remembered()
+
+
+def test_a_revision_for_each_observation() -> None:
+    """Choosing and looking count for nothing."""
+    router = told((account(),), [])
+    before = router.revision
+    router.choose(demand(), trail(), NOON)
+    router.remembered()
+    assert router.revision == before
+
+    router.observe(CredentialChanged(account=ANN, at=NOON))
+    assert router.revision == before + 1
 
 
 @given(pools, histories, demands, moments)
@@ -528,3 +594,7 @@ def test_an_answer_that_was_let_through_is_not_hopped_from(shown: list[Reading])
         )
 
     assert first(shell, met=trail(attempt("ann", OK))) == first(shell)
+
+
+TestRouterMachine = RouterMachine.TestCase
+"""Whatever happens in whatever order, the Router keeps its promises after every step."""

@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from routing.stickiness import Habits
+from routing.stickiness import Habits, Stick
+from routing.words import ConversationId
 from tests.routing.made import ANN, BEN, HAIKU, NAMES, NOON, demand, hours, seconds
 
 
@@ -66,3 +67,24 @@ def test_a_removed_account_leaves_no_habit() -> None:
 
     assert [habits.warm(demand(name), NOON) for name in (ANN, BEN)] == [None, BEN]
     assert [habits.latest(demand(session=name)) for name in (ANN, BEN)] == [None, BEN]
+
+
+def test_restored_sticks_are_the_oldest() -> None:
+    """What was served since stays as it is, and where there are too many it is the restored that go."""
+    habits = Habits(bound=2)
+    habits.served(demand("talk"), ANN, NOON)
+    old = {(ConversationId(talk), "opus"): Stick(account=BEN, until=NOON) for talk in ("first", "second", "talk")}
+    habits.restore(old)
+
+    assert [habits.warm(demand(talk), NOON) for talk in ("first", "second", "talk")] == [None, BEN, ANN]
+    habits.served(demand("third"), ANN, NOON)
+    assert [key[0] for key in habits.sticks()] == ["talk", "third"]
+
+
+def test_a_copy_of_the_sticks_stands_still() -> None:
+    """What is served later is not in a copy that was made before."""
+    habits = Habits()
+    before = habits.sticks()
+    habits.served(demand(), ANN, NOON)
+
+    assert (len(before), len(habits.sticks())) == (0, 1)

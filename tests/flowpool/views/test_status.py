@@ -88,3 +88,11 @@ def test_times_are_the_wall_clocks(zone: str, moment: datetime, now: datetime, t
 def test_any_moment_can_be_shown(moment: datetime) -> None:
     """Every moment has a short text."""
     assert 5 <= len(clock(moment, NOON)) <= 12
+
+
+@pytest.mark.parametrize("accounts", [FULL["accounts"], []])
+def test_notices_stand_above_the_table(accounts: list[object]) -> None:
+    """What is wrong with the files is said before anything else."""
+    lines = shown(FULL | {"notices": ["the accounts stay as they were"], "accounts": accounts}, 80).splitlines()
+
+    assert lines[1].startswith("the accounts stay as they were")

@@ -1,0 +1,1 @@
+"""What the pool remembers on the disk: readings, holds, habits and the ledger of requests, in one SQLite file."""

@@ -1,0 +1,88 @@
+"""What the state tells without a proxy: read as it stands, and without SQLAlchemy, whose import takes longer than all of it."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from home.state.errors import NewerState, StateError
+from home.state.ledger import line_of
+from home.state.moments import of_text, to_text
+from home.state.rows import Row, remembered_of
+from home.state.version import VERSION
+from routing.remembered import Remembered
+
+BUSY = 2.0  # seconds; a reader of this kind of file waits only while it is being made
+
+_MOMENTS = frozenset({"at", "until", "resets_at", "sent_at", "taken_at", "set_at", "auth_failed_at"})
+_SELECTS = {
+    "readings": "SELECT * FROM readings",
+    "holds": "SELECT * FROM holds",
+    "health": "SELECT * FROM health",
+    "sticks": "SELECT * FROM sticks",
+    "lines": "SELECT * FROM lines",
+}
+_LATEST = "SELECT * FROM requests ORDER BY seq DESC LIMIT ?"
+_AFTER = """
+SELECT * FROM requests WHERE seq > (SELECT max(seq) FROM requests WHERE id = ?) ORDER BY seq LIMIT ?
+"""
+_HISTORY = "SELECT * FROM reading_history WHERE account = ? AND window_key = ? AND taken_at >= ? ORDER BY taken_at"
+
+
+def remembered(path: Path) -> Remembered:
+    """Read the latest readings and holds; nothing when there is no file. Raises StateError."""
+    with _open(path) as connection:
+        if connection is None:
+            return Remembered()
+        return remembered_of({name: _rows(connection, select) for name, select in _SELECTS.items()})
+
+
+def requests(path: Path, most: int = 50) -> list[dict[str, Any]]:
+    """List the latest requests as lines of the ledger, the oldest first. Raises StateError."""
+    with _open(path) as connection:
+        return [] if connection is None else [line_of(row) for row in reversed(_rows(connection, _LATEST, most))]
+
+
+def requests_after(path: Path, request: str, most: int = 1_000) -> list[dict[str, Any]]:
+    """List what was entered after a request, the oldest first; nothing when it is not known. Raises StateError."""
+    with _open(path) as connection:
+        return [] if connection is None else [line_of(row) for row in _rows(connection, _AFTER, request, most)]
+
+
+def history(path: Path, account: str, window: str, since: datetime) -> list[Row]:
+    """List a window's points since then, the oldest first. Raises StateError."""
+    with _open(path) as connection:
+        return [] if connection is None else _rows(connection, _HISTORY, account, window, to_text(since))
+
+
+@contextmanager
+def _open(path: Path) -> Iterator[sqlite3.Connection | None]:
+    if not path.exists():
+        yield None
+        return
+    try:
+        # A file's address escapes what has a meaning in addresses: %, ? and #.
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY)) as connection:
+            connection.row_factory = sqlite3.Row
+            yield connection if _is_ours(connection, path) else None
+    except sqlite3.Error as error:
+        raise StateError(f"{path} cannot be read: {error}; run: ls -l '{path}'") from error
+
+
+def _is_ours(connection: sqlite3.Connection, path: Path) -> bool:
+    """Whether the tables are there; a proxy may be making them just now."""
+    if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+        return False
+    found = connection.execute("SELECT value FROM meta WHERE name = 'schema'").fetchone()
+    if found is not None and int(found[0]) > VERSION:
+        raise NewerState(path, int(found[0]), VERSION)
+    return True
+
+
+def _rows(connection: sqlite3.Connection, select: str, *values: Any) -> list[Row]:
+    return [
+        {name: of_text(row[name]) if name in _MOMENTS else row[name] for name in row.keys()}  # noqa: SIM118  # of values
+        for row in connection.execute(select, values)
+    ]

@@ -1,0 +1,143 @@
+"""What the Router remembers as rows of the tables, and back; a row that makes no sense is passed over."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from datetime import datetime
+from typing import Any
+
+from home.state.ledger import LONGEST, number, text
+from routing.holds import AccountHolds, Hold, Ladder
+from routing.readings import Reading, Source, Status
+from routing.remembered import ReadingKey, Remembered
+from routing.stickiness import Stick, StickKey
+from routing.windows import Window
+from routing.words import AccountId, ConversationId, Family
+
+type Row = dict[str, Any]
+type Found = Mapping[str, Any]
+
+TABLES = ("readings", "holds", "health", "sticks", "lines")
+
+
+def remembered_of(tables: Mapping[str, Iterable[Found]]) -> Remembered:
+    """Build what the rows of TABLES say; sticks in the order in which they end."""
+    held: dict[AccountId, AccountHolds] = {}
+    for hold in _each(tables["holds"], _hold):
+        held[hold.account] = (*held.get(hold.account, ()), hold)
+    lines: dict[str, frozenset[Family]] = {}
+    for line, family in _each(tables["lines"], _line):
+        lines[line] = lines.get(line, frozenset()) | {family}
+    sticks = sorted(_each(tables["sticks"], _stick), key=lambda found: found[1].until)
+    return Remembered(
+        readings=dict(_each(tables["readings"], _reading)),
+        holds=held,
+        ladders=dict(_each(tables["health"], _ladder)),
+        sticks=dict(sticks),
+        lines=lines,
+    )
+
+
+def reading_row(key: ReadingKey, reading: Reading) -> Row:
+    """One window's newest reading."""
+    return sample_row(key, reading) | {"sent_at": reading.sent_at}
+
+
+def sample_row(key: ReadingKey, reading: Reading) -> Row:
+    """One point of a window's history."""
+    return {
+        "account": key[0],
+        "window_key": key[1],
+        "used": number(reading.used),
+        "resets_at": reading.resets_at,
+        "status": None if reading.status is None else reading.status.value,
+        "taken_at": reading.taken_at,
+    }
+
+
+def hold_rows(holds: AccountHolds) -> list[Row]:
+    """An account's holds."""
+    return [
+        {
+            "account": hold.account,
+            "family": hold.family,
+            "verdict_row": hold.row,
+            "until": hold.until,
+            "because": text(hold.because),
+            "windows": json.dumps(sorted(hold.windows)),
+            "set_at": hold.set_at,
+        }
+        for hold in holds
+        if is_storable(hold.family or "")
+    ]
+
+
+def ladder_row(account: AccountId, ladder: Ladder) -> Row:
+    """An account's refused logins."""
+    return {"account": account, "auth_failures": ladder.failures, "auth_failed_at": ladder.set_at}
+
+
+def stick_row(key: StickKey, stick: Stick) -> Row:
+    """A conversation's habit."""
+    return {"conversation": key[0], "model": key[1], "account": stick.account, "until": stick.until}
+
+
+def is_storable(name: str) -> bool:
+    """Whether a name comes back from a database as it was: some are the client's own words."""
+    return len(name) <= LONGEST and text(name) == name
+
+
+def _each[T](rows: Iterable[Found], read: Callable[[Found], T]) -> Iterable[T]:
+    for row in rows:
+        with suppress(ValueError, TypeError, KeyError, OverflowError):
+            yield read(row)
+
+
+def _reading(row: Found) -> tuple[ReadingKey, Reading]:
+    window = Window.parse(row["window_key"])
+    if window is None:
+        raise ValueError("not a window")
+    reading = Reading(
+        window=window,
+        used=number(row["used"]),
+        resets_at=None if row["resets_at"] is None else _moment(row["resets_at"]),
+        status=None if row["status"] is None else Status(row["status"]),
+        sent_at=_moment(row["sent_at"]),
+        taken_at=_moment(row["taken_at"]),
+        source=Source.RESTORED,
+    )
+    return (AccountId(row["account"]), window.key), reading
+
+
+def _hold(row: Found) -> Hold:
+    return Hold(
+        account=AccountId(row["account"]),
+        family=None if row["family"] is None else Family(row["family"]),
+        row=int(row["verdict_row"]),
+        until=_moment(row["until"]),
+        because=str(row["because"]),
+        windows=frozenset(str(key) for key in json.loads(row["windows"])),
+        set_at=_moment(row["set_at"]),
+    )
+
+
+def _ladder(row: Found) -> tuple[AccountId, Ladder]:
+    failures = int(row["auth_failures"])
+    if failures < 1:
+        raise ValueError("no failure is no ladder")
+    return AccountId(row["account"]), Ladder(failures=failures, set_at=_moment(row["auth_failed_at"]))
+
+
+def _stick(row: Found) -> tuple[StickKey, Stick]:
+    key = (ConversationId(row["conversation"]), str(row["model"]))
+    return key, Stick(account=AccountId(row["account"]), until=_moment(row["until"]))
+
+
+def _line(row: Found) -> tuple[str, Family]:
+    return str(row["line"]), Family(row["family"])
+
+
+def _moment(value: Any) -> datetime:
+    if not isinstance(value, datetime):
+        raise TypeError("not a moment")
+    return value

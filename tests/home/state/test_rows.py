@@ -1,0 +1,77 @@
+"""What the Router remembers becomes rows and comes back."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from home.state import rows
+from home.state.ledger import LONGEST
+from routing.holds import Hold, Ladder
+from routing.readings import Reading
+from routing.remembered import Remembered
+from routing.stickiness import Stick
+from routing.words import ConversationId, Family
+from tests.home.state.made import picture, restored
+from tests.routing.made import ANN, NOON, hold, holds, reading, readings
+
+EMPTY: dict[str, list[rows.Row]] = {name: [] for name in rows.TABLES}
+
+
+@given(readings)
+def test_a_reading_comes_back(one: Reading) -> None:
+    """With everything but where it came from."""
+    key = (ANN, one.window.key)
+    found = rows.remembered_of(EMPTY | {"readings": [rows.reading_row(key, one)]})
+
+    assert found == Remembered(readings={key: restored(one)})
+
+
+@given(st.lists(holds, max_size=4))
+def test_holds_come_back_in_their_order(held: list[Hold]) -> None:
+    """With everything but the exchange that met the refusal."""
+    found = rows.remembered_of(EMPTY | {"holds": rows.hold_rows(tuple(held))})
+
+    assert found.holds.get(ANN, ()) == tuple(replace(one, by=None) for one in held)
+
+
+def test_ladders_sticks_and_lines_come_back() -> None:
+    """Sticks in the order in which they end: the oldest are forgotten first."""
+    late, early = (ConversationId("late"), "m"), (ConversationId("early"), "m")
+    sticks = {late: Stick(account=ANN, until=NOON.replace(hour=14)), early: Stick(account=ANN, until=NOON)}
+    ladder = Ladder(failures=3, set_at=NOON)
+    found = rows.remembered_of(
+        EMPTY
+        | {
+            "health": [rows.ladder_row(ANN, ladder)],
+            "sticks": [rows.stick_row(key, stick) for key, stick in sticks.items()],
+            "lines": [{"line": "new", "family": "opus"}, {"line": "new", "family": "fable"}],
+        }
+    )
+
+    assert (found.ladders, found.sticks, list(found.sticks)) == ({ANN: ladder}, sticks, [early, late])
+    assert found.lines == picture().lines
+
+
+@pytest.mark.parametrize("used", [-0.1, float("nan"), float("inf")])
+def test_an_impossible_use_is_not_reported(used: float) -> None:
+    """It is unknown, not 0."""
+    assert rows.sample_row((ANN, "7d"), reading(used=used))["used"] is None
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("", True),
+        ("opus", True),
+        ("x" * LONGEST, True),
+        ("x" * (LONGEST + 1), False),
+        ("a\0", False),
+        ("\udcff", False),
+    ],
+)
+def test_which_names_come_back(name: str, expected: bool) -> None:
+    """One that would be changed or cut on its way is not stored."""
+    assert rows.is_storable(name) is expected
+    assert bool(rows.hold_rows((hold(family=Family(name)),))) is expected
