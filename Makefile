@@ -1,6 +1,6 @@
 # Every target makes .venv by itself when it is missing or older than what it is made from.
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-clients check format locks clean
+.PHONY: help run demo test test-clients soak check format locks clean
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
@@ -15,12 +15,16 @@ run: $(STAMP) ## start the proxy in the foreground
 demo: $(STAMP) ## three made-up accounts run out one after another, on this machine alone
 	$(BIN)/python -m tests.demo
 
-test: $(STAMP) ## all tests but those that drive real client programs
-	$(BIN)/python -m pytest -n 2 -m 'not clients'
+test: $(STAMP) ## all tests but those that drive real client programs or take minutes
+	$(BIN)/python -m pytest -n 2 -m 'not clients and not soak'
 
 test-clients: $(STAMP) ## the real Claude Code through the pool, without a network (needs npm)
 	npm install --prefix tests/clients --ignore-scripts --no-audit --no-fund --no-package-lock --loglevel=error
 	tools/loopback-only $(BIN)/python -m pytest -m clients tests/clients
+
+soak: $(STAMP) ## ten busy minutes and fifty kills: nothing leaks, nothing known is lost
+	FLOWPOOL_KILLS=50 $(BIN)/python -m pytest -s tests/e2e/test_killed.py
+	$(BIN)/python -m pytest -s -m soak tests/soak
 
 check: $(STAMP) ## lint, types, import rule
 	$(BIN)/ruff check .

@@ -3,12 +3,13 @@
 import asyncio
 import logging
 import signal
+import sys
 
 from mitmproxy import master
 from mitmproxy.addons import core, disable_h2c, errorcheck, next_layer, proxyserver, tlsconfig
 from mitmproxy.options import Options
 
-from addons.options import mode_of
+from addons.options import StartError, mode_of, refuse_second, refuse_taken
 from home.paths import Home
 from home.settings import Settings
 
@@ -18,6 +19,12 @@ QUIET = ("asyncio", "hpack", "quic")
 
 def run(home: Home, settings: Settings) -> None:
     """Serve until a signal says stop; SystemExit when it cannot start."""
+    try:
+        refuse_second(home)
+        refuse_taken(settings.listen.claude)
+    except StartError as e:
+        print(f"flowpool: {e}", file=sys.stderr)  # noqa: T201 - before there is a log
+        raise SystemExit(2) from e
     asyncio.run(_serve(home, settings))
 
 

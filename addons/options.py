@@ -17,6 +17,7 @@ from mitmproxy import ctx, exceptions
 from mitmproxy.net import server_spec
 from mitmproxy.proxy.mode_specs import ReverseMode
 
+from addons import ports
 from credentials.errors import FileFault
 from home import running
 from home.checks import Address
@@ -41,6 +42,7 @@ def ensure_modes(settings: Settings) -> None:
     listen = settings.listen.claude
     if ctx.options.listen_port is not None:
         listen = Address(host=listen.host, port=ctx.options.listen_port)
+    refuse_taken(listen)
     arguments = [sys.executable, *sys.orig_argv[1:], "--mode", mode_of(settings, listen)]
     sys.stdout.flush()
     sys.stderr.flush()
@@ -76,6 +78,15 @@ def _config_file() -> Path:
     """The file in a checkout's root, else the copy that the wheel carries."""
     here = Path(__file__).resolve().parent
     return next(path for path in (here.parent / _NAME, here / _NAME) if path.is_file())
+
+
+def refuse_taken(listen: Address) -> None:
+    """Say who has the address; mitmproxy would only repeat the system's error."""
+    if ports.is_taken(listen):
+        raise StartError(
+            f"{listen} is taken by {ports.owner(listen.port)}; stop it, or set another address:"
+            " [listen] claude in config.toml"
+        )
 
 
 def refuse_second(home: Home) -> None:

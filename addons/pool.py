@@ -22,6 +22,7 @@ try:
     from addons.admit import Admit
     from addons.control import Control
     from addons.limits import Limits
+    from addons.logfile import LogFile
     from addons.recent import Recent
     from addons.remember import Remember
     from addons.replay import Replay, wake_paused
@@ -52,6 +53,7 @@ try:
     start = options.Options(home, chosen)
 
     addons = [
+        LogFile(home.log, chosen.log.level),
         start,
         Replay(signer),
         Admit(chosen, {upstreams[ANTHROPIC.name]: ANTHROPIC}),

@@ -104,7 +104,7 @@ class Route:
         if not is_early:
             exchange.floor = pause.until
         if pause.account is None:
-            exchange.trail = exchange.trail.renewed(passed, early=is_early)
+            exchange.trail = exchange.trail.renewed(passed, early=is_early or pause.is_for_room)
         else:
             exchange.waited += passed
 
@@ -170,8 +170,8 @@ class Route:
         """Turn a choice into the replay layer's next step."""
         exchange.because = choice.because
         match choice:
-            case Use(account=account):
-                self._use(account, exchange)
+            case Use():
+                self._use(choice, exchange)
             case Wait(until=until):
                 exchange.may_resume = False
                 exchange.pause, exchange.paused_at = choice, time.monotonic()
@@ -181,12 +181,20 @@ class Route:
             case GiveUp():
                 exchange.step = Relay()
 
-    def _use(self, account: AccountId, exchange: Exchange) -> None:
+    def _use(self, choice: Use, exchange: Exchange) -> None:
         now = exchange.now()
-        exchange.account, exchange.sent_at, exchange.readings = account, now, ()
+        exchange.account, exchange.sent_at, exchange.readings = choice.account, now, ()
         exchange.step = Send()
         if exchange.path is Path.POOLED and exchange.demand is not None:
-            self._router.observe(Dispatched(exchange=exchange.id, account=account, demand=exchange.demand, at=now))
+            self._router.observe(
+                Dispatched(
+                    exchange=exchange.id,
+                    account=choice.account,
+                    demand=exchange.demand,
+                    at=now,
+                    is_move=choice.is_move,
+                )
+            )
 
     def _give_up(self, choice: GiveUp, flow: http.HTTPFlow, exchange: Exchange, provider: Provider) -> None:
         """Put in the flow what the client gets; an answer that is relayed as it came is there already."""

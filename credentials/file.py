@@ -11,6 +11,7 @@ from credentials.errors import NotStored, Unreadable
 from credentials.files import DISK, Disk
 
 VERSION = 1
+NEWER = "flowpool --version, and install that newer one"
 
 type Entries = dict[str, object]
 
@@ -81,14 +82,18 @@ class FileStore:
         try:
             found = json.loads(data.decode())
         except (ValueError, RecursionError):
-            raise Unreadable(self._path, "not valid JSON") from None  # the cause would quote it
+            raise Unreadable(self._path, "not valid JSON", self._anew()) from None  # the cause would quote it
         match found:
             case {"version": int(version)} if version > VERSION:
-                raise Unreadable(self._path, f"written by a newer flowpool (version {version})")
+                raise Unreadable(self._path, f"written by a newer flowpool (version {version})", NEWER)
             case {"version": 1, "accounts": dict(entries)}:
                 return entries
             case _:
-                raise Unreadable(self._path, "not a file of secrets")
+                raise Unreadable(self._path, "not a file of secrets", self._anew())
+
+    def _anew(self) -> str:
+        """Return what to run when the file cannot be used any more."""
+        return f"mv '{self._path}' '{self._path}.broken', then for each account flowpool add NAME --replace"
 
     def _write(self, entries: Entries) -> None:
         text = json.dumps({"version": VERSION, "accounts": entries}, indent=2)

@@ -39,7 +39,7 @@ class Rank(click.ParamType[int | str]):
 @NAMES
 @click.pass_obj
 def enable(home: Home, typed: tuple[str, ...]) -> None:
-    """Let accounts serve requests again."""
+    """Let accounts that were disabled serve requests again."""
     _set(home, typed, lambda account: replace(account, enabled=True))
     click.echo(f"enabled {_listed(typed)}")
 
@@ -50,7 +50,7 @@ def enable(home: Home, typed: tuple[str, ...]) -> None:
 def disable(home: Home, typed: tuple[str, ...]) -> None:
     """Keep accounts, but let no new request use them.
 
-    Requests that are on their way end normally. To undo it: flowpool enable NAME
+    Requests that are on their way end normally. `flowpool enable NAME` undoes it.
     """
     now = _set(home, typed, lambda account: replace(account, enabled=False))
     none_left = "" if any(account.enabled for account in now) else "; none is enabled now, so requests are refused"
@@ -69,7 +69,9 @@ def rename(home: Home, old: str, new: str) -> None:
     def change(known: book.Accounts) -> book.Accounts:
         (account,) = names.find(known, [old])
         if new != old and any(other.name == new for other in known):
-            raise Failure(f"there is an account {new} already")
+            raise Failure(
+                f"there is an account {new} already; to give that another name, run: flowpool rename {new} OTHER"
+            )
         return tuple(replace(one, name=new) if one is account else one for one in known)
 
     book.edit(home.make().accounts, change)
@@ -84,7 +86,7 @@ def rename(home: Home, old: str, new: str) -> None:
 def rank(home: Home, name: str, rank: int | str) -> None:
     """Say in which order accounts are used: lower first.
 
-    N: a whole number. Accounts without a rank come after all that have one; "none" takes it away again.
+    N is a whole number. Accounts without a rank come after all that have one; "none" takes it away again.
     """
     wanted = rank if isinstance(rank, int) else None
     _set(home, (name,), lambda account: replace(account, rank=wanted))

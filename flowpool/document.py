@@ -30,10 +30,11 @@ class HoldLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccountLine:
-    """One account as it stands."""
+    """One account as it stands. rank: the person's order, None when there is none."""
 
     name: str
     kind: str
+    rank: int | None
     state: str
     because: str
     in_flight: int
@@ -117,6 +118,7 @@ def _account(fields: Plain) -> AccountLine:
     return AccountLine(
         name=_text(fields["name"]),
         kind=_text(fields["kind"]),
+        rank=_maybe(int, fields["rank"]),
         state=_text(fields["state"]),
         because=_text(fields["because"] or ""),
         in_flight=int(fields["in_flight"]),

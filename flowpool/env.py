@@ -15,7 +15,10 @@ _ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # one listens on the
 @click.command
 @click.pass_obj
 def env(home: Home) -> None:
-    """Print the line for a shell: eval "$(flowpool env)"."""
+    """Print the line that points a shell's Claude Code at the pool.
+
+    Use it as: eval "$(flowpool env)"
+    """
     click.echo(f"export ANTHROPIC_BASE_URL={shlex.quote(f'http://{_address(home)}')}")
 
 

@@ -16,10 +16,10 @@ PATH = "/_flowpool/lift"
 @NAMES
 @click.pass_obj
 def lift(home: Home, typed: tuple[str, ...]) -> None:
-    """End what keeps accounts from being asked.
+    """Ask accounts again now, before their limits reset.
 
-    After a refusal an account is left alone until its limit resets. Use this when you know better: you bought credit, or the
-    provider has reset a limit. `flowpool status` shows who is held, and why.
+    After a refusal an account is held: it is left alone until its limit resets. Use this when you know better: you bought credit,
+    or the provider has reset a limit. `flowpool status` shows who is held, and why.
     """
     meant = names.find(book.load(home.accounts), typed)
     running = proxy.find(home)

@@ -17,11 +17,12 @@ from home.paths import Home
 
 COMMANDS = {  # name: module:attribute; imported only when it is called, so that each stays quick
     "accounts": "flowpool.accounts:accounts",
-    "add": "flowpool.accounts:add",
+    "add": "flowpool.add:add",
     "disable": "flowpool.change:disable",
     "enable": "flowpool.change:enable",
     "env": "flowpool.env:env",
     "lift": "flowpool.lift:lift",
+    "logs": "flowpool.logs:logs",
     "mitmdump": "flowpool.serve:mitmdump",
     "mitmweb": "flowpool.serve:mitmweb",
     "rank": "flowpool.change:rank",
@@ -31,6 +32,26 @@ COMMANDS = {  # name: module:attribute; imported only when it is called, so that
     "serve": "flowpool.serve:serve",
     "status": "flowpool.status:status",
 }
+MEANT = {  # what other programs call it
+    "delete": "remove",
+    "list": "accounts",
+    "login": "add",
+    "ls": "accounts",
+    "rm": "remove",
+    "run": "serve",
+    "start": "serve",
+}
+HELP = """Put one person's own coding accounts behind one local endpoint.
+
+\b
+To begin:
+  flowpool add NAME --kind setup-token   once for each account
+  flowpool serve                         leave it running
+  eval "$(flowpool env)"                 in the shell of Claude Code
+  flowpool status                        how the accounts stand
+
+`flowpool COMMAND --help` tells more of each.
+"""
 FAILED = 1
 MISUSED = 2
 
@@ -57,6 +78,14 @@ class Shell(click.Group):
         return command
 
     @override
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in COMMANDS and not args[0].startswith("-") and not ctx.resilient_parsing:
+            raise click.UsageError(_unknown(args[0]), ctx)
+        return super().resolve_command(ctx, args)
+
+    @override
     def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
@@ -69,11 +98,22 @@ class Shell(click.Group):
             raise SystemExit(error.exit_code if isinstance(error, HomeError | CredentialError) else FAILED) from None
 
 
+def _unknown(name: str) -> str:
+    """Answer a command that there is not."""
+    from home.checks import nearest  # noqa: PLC0415
+
+    near = MEANT.get(name) or nearest(name.lower(), COMMANDS)
+    shown = name if name.isprintable() else "(hidden)"
+    hint = f"did you mean {near}?" if near else f"there are: {', '.join(COMMANDS)}"
+    return f"there is no command {shown}; {hint}"
+
+
 def _line(error: Exception) -> str:
     if isinstance(error, CredentialError | HomeError | Failure):
         return str(error)
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+        name = error.filename
+        return f"{name}: {error.strerror}; run: ls -ld '{name}'" if isinstance(name, str) else error.strerror
     return f"a fault of flowpool's own, {type(error).__name__}; run it as flowpool -v to see where"
 
 
@@ -85,9 +125,16 @@ def _show_version(ctx: click.Context, _parameter: click.Parameter, wanted: bool)
         ctx.exit()
 
 
-@click.group(cls=Shell, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("-v", "--verbose", is_flag=True, help="Show where a failure came from.")
-@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version, help="Show it.")
+@click.group(cls=Shell, help=HELP, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("-v", "--verbose", is_flag=True, help="Show the trace of a failure.")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_version,
+    help="Show the version and exit.",
+)
 @click.pass_context
 def flowpool(ctx: click.Context, verbose: bool) -> None:
     """Put one person's own coding accounts behind one local endpoint."""

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum, auto
 from typing import Any
 
 import click
@@ -17,6 +18,17 @@ from home.paths import Home
 PATIENCE = 2.0  # seconds; a proxy that is well answers within milliseconds
 RELOADED_WITHIN = 6.0  # seconds; a keyring may be slow
 OK, UNAUTHORIZED, FORBIDDEN = 200, 401, 403
+
+
+AGAIN = "stop it, then start the proxy again: flowpool serve"
+
+
+class Told(Enum):
+    """What became of a change that a running proxy should know of."""
+
+    NOBODY = auto()  # no proxy runs
+    TAKEN = auto()
+    UNSURE = auto()  # one runs; why it may not know yet was said
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,20 +57,18 @@ class Proxy:
         except ConnectionRefusedError:
             return None
         except TimeoutError:
-            raise Failure(f"{self} did not answer within {patience:g} s") from None
+            raise Failure(f"{self} did not answer within {patience:g} s; try again, else {AGAIN}") from None
         except (OSError, ValueError) as error:
-            raise Failure(f"{self} broke off: {type(error).__name__}") from error
+            raise Failure(f"{self} broke off: {type(error).__name__}; try again, else {AGAIN}") from error
         if code in (UNAUTHORIZED, FORBIDDEN):
-            raise Failure(
-                f"the proxy at {self.address} does not accept this FLOWPOOL_HOME's control.key; start it again"
-            )
+            raise Failure(f"the proxy at {self.address} does not accept this FLOWPOOL_HOME's control.key; {AGAIN}")
         if code != OK:
-            raise Failure(f"what listens at {self.address} answered {code}; it may not be flowpool")
+            raise Failure(f"what listens at {self.address} answered {code}; it may not be flowpool; {AGAIN}")
         return data
 
     def strange(self) -> Failure:
         """Return what to raise when its answer makes no sense."""
-        return Failure(f"what listens at {self.address} does not answer as flowpool does")
+        return Failure(f"what listens at {self.address} does not answer as flowpool does; {AGAIN}")
 
     def __str__(self) -> str:
         return f"the proxy (pid {self.pid}) at {self.address}"
@@ -87,7 +97,7 @@ def document(proxy: Proxy, data: bytes) -> dict[str, Any]:
     return found
 
 
-def tell(home: Home) -> None:
+def tell(home: Home) -> Told:
     """Let the running proxy, if there is one, read the accounts again.
 
     What stands in the files is done whatever it answers: it looks at them twice a second by itself.
@@ -95,11 +105,14 @@ def tell(home: Home) -> None:
     try:
         proxy = find(home)
         data = proxy.post("/_flowpool/reload", {}, RELOADED_WITHIN) if proxy else None
-        notices = _notices(document(proxy, data)) if proxy and data else []
+        if proxy is None or data is None:
+            return Told.NOBODY
+        notices = _notices(document(proxy, data))
     except Exception as error:  # noqa: BLE001  # the change is made; this is about who knows of it
         notices = [f"the running proxy may not know yet: {error}"]
     for notice in notices:
         click.echo(f"flowpool: {clean(notice)}", err=True)
+    return Told.UNSURE if notices else Told.TAKEN
 
 
 def _notices(answer: dict[str, Any]) -> list[str]:

@@ -21,7 +21,7 @@ from routing.words import Account
 
 @click.command
 @NAMES
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask first.")
 @click.pass_obj
 def remove(home: Home, typed: tuple[str, ...], yes: bool) -> None:
     """Forget accounts and delete their secrets from this machine.

@@ -20,7 +20,7 @@ PASS_ON = {"ignore_unknown_options": True, "help_option_names": []}
 @click.command
 @click.pass_obj
 def serve(home: Home) -> None:
-    """Run the proxy in this terminal."""
+    """Run the proxy in this terminal, until Ctrl-C."""
     chosen = _checked(home)
     from addons import lean  # noqa: PLC0415  # mitmproxy costs half a second
 

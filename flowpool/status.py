@@ -14,7 +14,7 @@ PATH = "/_flowpool/status"
 
 
 @click.command
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 @click.pass_obj
 def status(home: Home, as_json: bool) -> None:
     """Show the accounts, how full they are and who serves next."""

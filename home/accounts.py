@@ -17,7 +17,7 @@ from routing.words import Account, AccountId, Kind
 
 VERSION = 1
 RESERVED = ("client",)  # in logs it stands for the client's own login
-NAME_RULE = "1 to 32 of a-z 0-9 . _ -, beginning with a letter or digit, and not client"
+NAME_RULE = "1 to 32 of a-z 0-9 . _ -, beginning with a letter or digit, and not the reserved name client"
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}")
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")

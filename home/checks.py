@@ -63,6 +63,8 @@ def number(low: float, high: float, what: str) -> Check:
     """Accept a finite number between two bounds; whole ones too, never true or false."""
 
     def check(value: Any) -> float:
+        if isinstance(value, str):
+            raise ValueError(f"{what}: a number without quotes and without a unit")  # noqa: TRY004
         if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
             raise ValueError(what)
         return float(value)

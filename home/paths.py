@@ -63,6 +63,11 @@ class Home:
         return self.state_folder / "running.json"
 
     @property
+    def log(self) -> Path:
+        """What the proxy said; older files stand beside it with a number behind their name."""
+        return self.state_folder / "logs" / "flowpool.log"
+
+    @property
     def state(self) -> Path:
         """The database of readings, holds and requests."""
         return self.state_folder / "state.sqlite3"

@@ -11,6 +11,7 @@ from routing.rules import Overage
 
 VERSION = 1  # of config.toml
 PROVIDERS = ("anthropic",)
+LEVELS = ("debug", "info", "warning", "error")
 STRATEGIES = ("perishing",)  # what routing offers; a test holds it against routing's own list
 
 
@@ -68,6 +69,7 @@ _KNOWN: dict[str, tuple[checks.Check, str]] = {
     "limits.body_mib": (checks.some_amount, "the largest request, in MiB"),
     "limits.gate_ms": (checks.amount, "how long the first events of a stream are held back to be judged"),
     "limits.gate_kb": (checks.amount, "how much of a stream is held back at most, in kB"),
+    "log.level": (checks.one_of(*LEVELS), "what is logged; debug adds mitmproxy's word on every connection"),
 }
 
 

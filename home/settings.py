@@ -10,7 +10,7 @@ from home import template, toml
 from home.checks import nearest
 from home.errors import Fault, SettingsError
 from home.schema import SETTINGS, TABLES, VERSION
-from home.tables import Anthropic, Keeping, Limits, Listen, Providers, Replay, Settings
+from home.tables import Anthropic, Keeping, Limits, Listen, Log, Providers, Replay, Settings
 from routing.rules import Holds, Overage, Retry, Routing, Waiting
 
 __all__ = [  # what others need of a config.toml
@@ -127,4 +127,5 @@ def _build(values: dict[str, Any]) -> Settings:
         retry=Retry(**table("retry")),
         hold=Holds(**table("hold")),
         limits=Limits(**table("limits")),
+        log=Log(**table("log")),
     )

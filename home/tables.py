@@ -30,6 +30,13 @@ class Providers:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Log:
+    """What is logged: a level of home.schema.LEVELS; below it nothing is."""
+
+    level: str = "info"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Keeping:
     """Where secrets are kept: a name for credentials.backends.open_store."""
 
@@ -70,6 +77,7 @@ class Settings:
     retry: Retry = field(default_factory=Retry)
     hold: Holds = field(default_factory=Holds)
     limits: Limits = field(default_factory=Limits)
+    log: Log = field(default_factory=Log)
 
     @property
     def rules(self) -> Rules:

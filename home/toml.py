@@ -10,6 +10,9 @@ type Key = tuple[str | int, ...]
 type Table = dict[str, Any]
 
 _PLACE = re.compile(r"\s*\(at line (\d+), column \d+\)$")
+_UNIT = re.compile(r"[\w.\"' -]+=\s*[+-]?[0-9][0-9_.]*\s*[A-Za-z%µ]+\s*(#.*)?")  # max = 4m
+_BARE = re.compile(r"[\w.\"' -]+=\s*[A-Za-z_/~][^\"'=]*")  # strategy = perishing
+_WORDS = re.compile(r"=\s*(True|TRUE|False|FALSE)\b")
 _END = " (at end of document)"
 
 
@@ -80,4 +83,14 @@ def _keys(value: Any) -> list[Key]:
 def _fault(message: str, text: str) -> Fault:
     place = _PLACE.search(message)
     line = int(place[1]) if place else text.count("\n") + 1
-    return Fault(key="", line=line, message=f"not valid TOML: {_PLACE.sub('', message).removesuffix(_END)}")
+    hint = _hint(text.split("\n")[line - 1])
+    return Fault(key="", line=line, message=f"not valid TOML: {_PLACE.sub('', message).removesuffix(_END)}{hint}")
+
+
+def _hint(line: str) -> str:
+    """Guess what a person meant who wrote a line that is no TOML."""
+    if _UNIT.fullmatch(line.strip()):
+        return "; a number has no unit here: write the number alone"
+    if _WORDS.search(line):
+        return "; true and false are written in small letters"
+    return "; text needs quotes around it" if _BARE.fullmatch(line.strip()) else ""

@@ -33,10 +33,14 @@ class Barred:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
-    """Send it on this account."""
+    """Send it on this account.
+
+    is_move: whether a refusal elsewhere brought it here, so that it counts on the account's ramp.
+    """
 
     account: AccountId
     because: str
+    is_move: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,11 +48,13 @@ class Wait:
     """Pause until then, and ask again.
 
     account: the account that is to be asked again; None waits for any account to recover.
+    is_for_room: whether it waits for its turn on an account's ramp instead of a recovery.
     """
 
     until: datetime
     account: AccountId | None
     because: str
+    is_for_room: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

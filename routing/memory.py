@@ -17,6 +17,7 @@ from routing.observations import (
     Restored,
     Succeeded,
 )
+from routing.ramps import Ramps
 from routing.readings import Reading, merge
 from routing.remembered import Remembered, still_standing
 from routing.rules import Holds
@@ -43,6 +44,7 @@ class Memory:
     lines: dict[str, frozenset[Family]] = field(default_factory=dict)
     leases: Leases = field(default_factory=Leases)
     habits: Habits = field(default_factory=Habits)
+    ramps: Ramps = field(default_factory=Ramps)
     retested: dict[str, datetime] = field(default_factory=dict)
     revision: int = 0
 
@@ -90,6 +92,7 @@ class Memory:
             for known in (self.readings, self.holds, self.ladders, self.requests):
                 known.pop(gone, None)
             self.leases.drop(gone)
+            self.ramps.drop(gone)
             self.habits.drop(gone)
         self.accounts = now
 
@@ -128,6 +131,10 @@ class Memory:
             self.retested[told.demand.provider] = told.at
         if not told.demand.side:
             self.leases.move(told.exchange, told.account, told.demand)
+            if told.is_move:
+                self.ramps.dispatched(told.exchange, told.account, told.at)
+            else:
+                self.ramps.ended(told.exchange)
             self.habits.asked(told.demand, told.account)
 
     def _answered(self, told: Answered) -> None:
@@ -137,6 +144,7 @@ class Memory:
         if told.demand.side:
             return
         if not told.verdict.is_refusal:
+            self.ramps.answered(told.exchange)
             self._lift(told)
         elif told.verdict.hold is not None:
             self._hold(told, told.verdict.hold)
@@ -184,6 +192,7 @@ class Memory:
 
     def _ended(self, told: Ended) -> None:
         self.leases.end(told.exchange)
+        self.ramps.ended(told.exchange)
         if all_said_forbidden(told.trail):
             for account in {attempt.account for attempt in told.trail.attempts}:
                 self._keep(account, taken_back(self.holds.get(account, ()), told.exchange))

@@ -25,6 +25,7 @@ class Dispatched:
     account: AccountId
     demand: Demand
     at: datetime
+    is_move: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -99,15 +99,19 @@ def _wait(dead: Dead, hold: Hold) -> Wait | None:
     All pauses of one exchange share [wait] max, and each after the first has a least length that doubles: an account that
     refuses again right after its announced recovery is not asked without end.
     """
-    wait, trail = dead.rules.wait, dead.trail
     until = hold.until
-    if trail.renewals:
-        until = max(until, dead.now + SHORTEST * 2 ** min(trail.renewals - 1, DOUBLINGS))
-    patience = dead.demand.patience - timedelta(seconds=wait.margin_s) - (dead.now - trail.started_at)
-    left = timedelta(seconds=wait.max) - trail.recovery_waited
-    if dead.demand.side or until - dead.now > min(left, patience):
+    if dead.trail.renewals:
+        until = max(until, dead.now + SHORTEST * 2 ** min(dead.trail.renewals - 1, DOUBLINGS))
+    if not may_wait(until - dead.now, dead.demand, dead.trail, dead.rules, dead.now):
         return None
     return Wait(until=until, account=None, because=hold.because)
+
+
+def may_wait(pause: timedelta, demand: Demand, trail: Trail, rules: Rules, now: datetime) -> bool:
+    """Whether the exchange may pause for so long: within [wait] max, and within what its client said it would wait."""
+    patience = demand.patience - timedelta(seconds=rules.wait.margin_s) - (now - trail.started_at)
+    left = timedelta(seconds=rules.wait.max) - trail.recovery_waited
+    return not demand.side and pause <= min(left, patience)
 
 
 def _limited(dead: Dead, hold: Hold | None) -> GiveUp:

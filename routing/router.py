@@ -1,6 +1,7 @@
 """The Router: told what happened, it answers who serves a request next. It is the package's one mutable object."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from types import MappingProxyType
 
@@ -9,7 +10,8 @@ from routing.decisions import Answer, Choice, GiveUp, Use, Wait
 from routing.gates import bar
 from routing.memory import Memory
 from routing.observations import Observation
-from routing.outcomes import Dead, outcome
+from routing.outcomes import Dead, may_wait, outcome
+from routing.ramps import PAUSE
 from routing.readings import Reading
 from routing.remembered import Remembered
 from routing.retest import candidate, is_due
@@ -120,8 +122,10 @@ class Router:
         eligible = {i: account for i, account in self._eligible(demand, now).items() if i not in tried}
         if not eligible:
             return self._stop(last, demand, trail, now)
-        account = self._pick(demand, eligible, trail, now).account
-        return Use(account=account, because=f"hop: {self._name(last.account)} {why}")
+        choice = self._pick(demand, eligible, trail, now)
+        if isinstance(choice, Wait):
+            return choice
+        return replace(choice, because=f"hop: {self._name(last.account)} {why}")
 
     def _stop(self, last: Attempt, demand: Demand, trail: Trail, now: datetime) -> Choice:
         """Nobody else may be asked: the last answer, or one of our own. What was paid for already is never held back."""
@@ -137,10 +141,23 @@ class Router:
         accounts = tuple(a for a in self._memory.accounts.values() if a.provider == demand.provider)
         return Dead(accounts=accounts, holds=self._memory.holds, demand=demand, trail=trail, rules=self._rules, now=now)
 
-    def _pick(self, demand: Demand, eligible: Eligible, trail: Trail, now: datetime) -> Use:
+    def _pick(self, demand: Demand, eligible: Eligible, trail: Trail, now: datetime) -> Use | Wait:
         if demand.side:
             return self._beside(demand, eligible, now)
-        return self._by_habit(demand, eligible, trail, now) or self._best(demand, eligible, now)
+        habit = self._by_habit(demand, eligible, trail, now)
+        if habit is not None:
+            return habit
+        if not self._was_moved(demand, trail, now):
+            return self._best(demand, eligible, now)
+        room = {i: account for i, account in eligible.items() if not self._memory.ramps.is_full(i, now)}
+        if not room and may_wait(PAUSE, demand, trail, self._rules, now):
+            return Wait(until=now + PAUSE, account=None, because="others are moving there just now", is_for_room=True)
+        return replace(self._best(demand, room or eligible, now), is_move=True)
+
+    def _was_moved(self, demand: Demand, trail: Trail, now: datetime) -> bool:
+        """Whether a refusal brings the request here: one that it met itself, or the hold of where its conversation lives."""
+        refused = any(attempt.verdict.is_refusal for attempt in trail.attempts)
+        return refused or self._memory.habits.warm(demand, now) is not None
 
     def _by_habit(self, demand: Demand, eligible: Eligible, trail: Trail, now: datetime) -> Use | None:
         """Where the conversation already is: in flight with this model, warm, or in flight with another model."""

@@ -13,6 +13,8 @@ from flowpool.document import AccountLine, HoldLine, Status, WindowLine
 type Local = Callable[[datetime], datetime]
 
 COLOURS = {"healthy": "green", "unmeasured": "cyan", "held": "yellow", "auth_dead": "red", "disabled": "bright_black"}
+BARRED = ("disabled", "auth_dead")
+ANY, OTHERS = "any", "other models"  # of the families that `next` names, and how it is shown
 NEARLY_FULL = 0.9  # of a window, from which its number is coloured
 SOON = timedelta(days=6)  # within which a weekday's name is clear
 
@@ -53,9 +55,36 @@ def _notices(status: Status) -> list[Text]:
 def _tail(status: Status) -> list[Text]:
     if not status.running:
         return []
-    following = ", ".join(f"{family}: {name or 'nobody'}" for family, name in status.next.items())
-    lines = [f"Next {following}"] if following else []
-    return [Text(line) for line in (*lines, f"Conversations: {status.conversations}")]
+    return [Text(line) for line in (*_next(status), f"Conversations: {status.conversations}")]
+
+
+def _next(status: Status) -> list[str]:
+    """Say who gets a new conversation, families that fare alike together."""
+    fates: dict[str, list[str]] = {}
+    for family, name in status.next.items():
+        fates.setdefault(_fate(status, family, name), []).append(OTHERS if family == ANY else family)
+    if len(fates) == 1:
+        return [f"Next: {fate}" for fate in fates]
+    told = "; ".join(f"{', '.join(families)}: {fate}" for fate, families in fates.items())
+    return [f"Next {told}"] if told else []
+
+
+def _fate(status: Status, family: str, name: str | None) -> str:
+    """Say who comes next: who that is among unmeasured accounts in one place is known only once a conversation is there."""
+    places = {account.name: _place(account, family) for account in status.accounts}
+    place = places.get(name or "")
+    equal = [other for other, its in places.items() if its == place]
+    if place is None or len(equal) == 1:
+        return name or "nobody"
+    return f"tossed per conversation between {', '.join(equal[:-1])} and {equal[-1]}"
+
+
+def _place(account: AccountLine, family: str) -> tuple[bool, int | None, int] | None:
+    """Return where an account that was not measured stands, as in routing.scoring; None for others and who may not serve."""
+    is_barred = account.state in BARRED or any(hold.scope in ("account", family) for hold in account.holds)
+    if account.windows or is_barred:
+        return None
+    return account.kind == "api-key", account.rank, account.in_flight
 
 
 def _window(window: WindowLine, now: datetime, local: Local) -> Text:
@@ -73,7 +102,7 @@ def _why(account: AccountLine, now: datetime, local: Local) -> list[str]:
     if account.in_flight:
         lines.append(f"{account.in_flight} in flight")
     if account.requests:
-        lines.append(f"{account.requests} requests")
+        lines.append("1 request" if account.requests == 1 else f"{account.requests} requests")
     return [line for line in lines if line]
 
 

@@ -170,10 +170,10 @@ def test_a_program_that_needs_a_keyring_ends_with_one_line(tmp_path: Path) -> No
 def test_a_program_finds_the_real_one(tmp_path: Path) -> None:
     """With a SecretService `flowpool add` finds it by itself and says so, and no file holds the secret."""
     bus = os.environ["DBUS_SESSION_BUS_ADDRESS"]
-    for arguments in ((), ("--replace",)):
+    where = "in the system's keyring (keyring.backends.SecretService.Keyring, service flowpool)"
+    for arguments, says in (((), f"flowpool: secrets are kept {where}\n"), (("--replace",), "")):
         answer = add(tmp_path, *arguments, DBUS_SESSION_BUS_ADDRESS=bus)
-        where = "in the system's keyring (keyring.backends.SecretService.Keyring, service flowpool)"
-        assert answer.stderr == f"flowpool: secrets are kept {where}\n"
+        assert answer.stderr == says
 
     (account_id,) = re.findall('^id = "(.+)"', (tmp_path / "accounts.toml").read_text(), re.MULTILINE)
     ring = SecretService()  # type: ignore[no-untyped-call]

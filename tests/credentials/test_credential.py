@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from credentials.credential import KINDS, Credential, parse
+from credentials.credential import KINDS, Credential, is_usual, parse, shares_secret
 from credentials.errors import BadSecret
 from credentials.secret import Secret
 from routing.words import Kind
@@ -80,6 +80,47 @@ def test_a_bare_token_is_stripped(kind: str, text: str) -> None:
     assert parse(kind, f"  {text}\r\n") == Credential(kind=kind, access=Secret(text))
 
 
+@pytest.mark.parametrize("quote", "\"'`")
+@pytest.mark.parametrize(("kind", "text"), [("setup-token", TOKEN), ("api-key", KEY), ("oauth", json.dumps(LOGIN))])
+def test_one_pair_of_quotes_is_dropped(kind: str, text: str, quote: str) -> None:
+    """What was copied with the quotes around it is the same secret."""
+    assert parse(kind, f" {quote} {text}{quote}\n") == parse(kind, text)
+
+
+SAME = [  # one, other, whether they share a secret
+    (parse("setup-token", TOKEN), parse("setup-token", TOKEN), True),
+    (parse("setup-token", TOKEN), parse("oauth", TOKEN), True),
+    (parse("setup-token", TOKEN), parse("setup-token", f"{TOKEN}-2"), False),
+    (parse("oauth", json.dumps(LOGIN)), parse("setup-token", TOKEN), True),
+    (parse("oauth", json.dumps(LOGIN)), parse("oauth", json.dumps(LOGIN | {"accessToken": f"{TOKEN}-2"})), True),
+    (parse("oauth", f"{TOKEN}-3"), parse("oauth", json.dumps(LOGIN)), False),
+]
+
+
+@pytest.mark.parametrize(("one", "other", "do_share"), SAME, ids=range(len(SAME)))
+def test_the_same_secret_is_recognised_whatever_it_is_called(
+    one: Credential, other: Credential, do_share: bool
+) -> None:
+    """The same token, or the same refresh token beside a newer access token; either way round."""
+    assert shares_secret(one, other) is do_share
+    assert shares_secret(other, one) is do_share
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "usual"),
+    [
+        ("setup-token", TOKEN, True),
+        ("oauth", json.dumps(LOGIN), True),
+        ("api-key", "other-vendor", True),
+        ("setup-token", "hello-world", False),
+        ("oauth", "hello-world", False),
+    ],
+)
+def test_a_login_token_that_begins_otherwise_is_noticed(kind: str, text: str, usual: bool) -> None:
+    """It may still be right, so it is read all the same."""
+    assert is_usual(parse(kind, text)) is usual
+
+
 @pytest.mark.parametrize("expires", [None, 0])
 def test_an_unknown_end_is_none(expires: object) -> None:
     """A missing or zero expiresAt means that the end is not known."""
@@ -91,12 +132,25 @@ CASES = [  # kind, text, what the message says
     ("setup-token", KEY, "--kind api-key$"),
     ("oauth", KEY, "--kind api-key$"),
     ("oauth", json.dumps({"accessToken": KEY}), "--kind api-key$"),
-    ("setup-token", REFRESH, "refresh token"),
+    *(
+        (
+            kind,
+            REFRESH,
+            "this is a refresh token alone; pipe in the whole login file; run: flowpool add NAME --kind oauth <",
+        )
+        for kind in KINDS
+    ),
     ("setup-token", json.dumps(LOGIN), "--kind oauth$"),
     ("setup-token", "", "is empty"),
     ("setup-token", " \n", "is empty"),
     ("setup-token", f"{TOKEN[:15]}\n{TOKEN[15:]}", "one line"),
-    ("setup-token", f"{TOKEN} {TOKEN}", "one line"),
+    ("setup-token", f"{TOKEN} {TOKEN}", "one line of printable ASCII without spaces or quotes"),
+    ("setup-token", f'"{TOKEN}', "without spaces or quotes"),
+    ("setup-token", f"'{TOKEN}\"", "without spaces or quotes"),
+    ("setup-token", f"''{TOKEN}''", "without spaces or quotes"),
+    ("setup-token", f"Bearer {TOKEN}", "without spaces or quotes"),
+    ("setup-token", f"“{TOKEN}”", "printable ASCII"),
+    ("setup-token", '""', "is empty"),
     ("setup-token", f"{TOKEN}é", "printable ASCII"),
     ("setup-token", f"{TOKEN}\x00", "printable ASCII"),
     ("api-key", "PLANTED", "7 characters"),
@@ -124,5 +178,8 @@ def test_a_refusal_is_clear_and_quotes_nothing(kind: str, text: str, says: str) 
         parse(kind, text)
 
     assert "; run: flowpool add NAME --kind" in str(caught.value)
+    with pytest.raises(BadSecret) as named:
+        parse(kind, text, "flowpool add work --replace")
+    assert str(named.value) == str(caught.value).replace("flowpool add NAME", "flowpool add work --replace")
     assert "PLANTED" not in str(caught.value)
     assert caught.value.__cause__ is None

@@ -352,5 +352,5 @@ def test_requests_are_listed_and_followed(make: Make) -> None:
         assert json.loads(follower.stdout.readline())["account"] in ("work", "home")
     finally:
         follower.send_signal(2)
-        follower.communicate(timeout=PATIENCE)
+        follower.communicate(timeout=90)
     assert follower.returncode == 0

@@ -116,8 +116,8 @@ def test_bounds_waits_between_tries_share_a_budget(make: Make) -> None:
 
 
 def test_bounds_at_most_a_mebibyte_of_a_refused_body_is_read(shared: Pool) -> None:
-    """Of a refusal of 8 MiB the beginning is enough: it is judged, the connection is closed, the proxy goes on."""
-    big = padded(server_error(), 8 * 1024 * 1024).slow_start(0.0)
+    """Of a refusal of 40 MiB the beginning is enough: it is judged, the connection is closed, the proxy goes on."""
+    big = padded(server_error(), 40 * 1024 * 1024).slow_start(0.0)
     shared.upstream.script("work", big)
     with shared.client() as client:
         request = shared.turn()

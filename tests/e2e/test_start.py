@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -166,6 +167,9 @@ def test_a_taken_listen_port_ends_the_start(tmp_path: Path) -> None:
         address = f"127.0.0.1:{holder.getsockname()[1]}"
         proxy = Proxy(tmp_path, "http://127.0.0.1:9", MEMBERS, settings={"listen": {"claude": address}})
         ended = proxy.exits()
-    assert ended.code != 0
+    assert ended.code == 2
     assert "flowpool: listening" not in ended.err
+    assert ended.err.count("\n") == 1
+    assert f"{address} is taken by" in ended.err
+    assert f"(pid {os.getpid()})" in ended.err
     assert not (proxy.home / "running.json").exists()

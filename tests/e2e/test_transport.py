@@ -78,7 +78,7 @@ def test_row_1_a_refused_connection_is_502_that_may_be_retried(shared: Pool) -> 
 
 def test_row_1_the_same_account_is_tried_again_until_it_answers(make: Make) -> None:
     """A connection that fails at first is dialled again, and the client sees a good turn from the same account."""
-    pool = make("work", "home", settings={"retry": {"connect": [0.3, 3], "budget_s": 5}})
+    pool = make("work", "home", settings={"retry": {"connect": [0.3, 3], "budget_s": 5}, "log": {"level": "debug"}})
     pool.upstream.refuse()
     with pool.client() as client:
         client.send(request := pool.turn())

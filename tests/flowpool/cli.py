@@ -10,6 +10,11 @@ ROOT = Path(__file__).parents[2]
 PLANTED = "sk-ant-oat01-PLANTED-on-the-command-line"
 
 
+def planted(name: str) -> str:
+    """Return an account's own secret."""
+    return f"{PLANTED}-of-{name}"
+
+
 @dataclass
 class Shell:
     """A terminal without a tty, whose FLOWPOOL_HOME is a folder of the test."""
@@ -37,6 +42,6 @@ class Shell:
         assert answer.returncode == code, err
         return subprocess.CompletedProcess(answer.args, code, out, err)
 
-    def add(self, name: str, *arguments: str, kind: str = "setup-token", secret: str = PLANTED) -> None:
-        """Add an account."""
-        self.run("add", name, "--kind", kind, *arguments, given=secret)
+    def add(self, name: str, *arguments: str, kind: str = "setup-token", secret: str = "") -> None:
+        """Add an account, with a secret of its own."""
+        self.run("add", name, "--kind", kind, *arguments, given=secret or planted(name))

@@ -80,7 +80,7 @@ FAULTS = [
     (("enable",), 2, "Missing argument 'NAME...'"),
     (("disable", "wrok"), 1, "there is no account wrok; did you mean work?"),
     (("rename", "work"), 2, "Missing argument 'NEW'"),
-    (("rename", "work", "home"), 1, "there is an account home already"),
+    (("rename", "work", "home"), 1, "already; to give that another name, run: flowpool rename home OTHER"),
     (("rename", "nobody", "x"), 1, "there is no account nobody"),
     (("rename", "work", "Work"), 2, "NEW must be 1 to 32 of a-z"),
     (("rename", "work", "client"), 2, "NEW must be"),

@@ -28,6 +28,7 @@ def test_a_full_document_is_read() -> None:
     assert picture.listen == "127.0.0.1:3456"
     assert picture.accounts[0].windows[0].resets_at == datetime(2026, 1, 5, 14, 20, tzinfo=UTC)
     assert picture.accounts[0].holds[0].scope == "account"
+    assert [account.rank for account in picture.accounts] == [1, None]
     assert picture.next == {"opus": "home", "fable": None}
 
 

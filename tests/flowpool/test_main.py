@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from flowpool.main import COMMANDS
+from flowpool.main import COMMANDS, MEANT
 from tests.flowpool.cli import PLANTED, ROOT, Shell
 
 
@@ -48,6 +48,39 @@ def test_wrong_usage_exits_2_and_echoes_no_secret(shell: Shell, arguments: tuple
     assert "hunter" not in err
 
 
+UNKNOWN = [
+    ("remvoe", "there is no command remvoe; did you mean remove?"),
+    ("Status", "there is no command Status; did you mean status?"),
+    ("list", "there is no command list; did you mean accounts?"),
+    ("ls", "there is no command ls; did you mean accounts?"),
+    ("delete", "there is no command delete; did you mean remove?"),
+    ("start", "there is no command start; did you mean serve?"),
+    ("login", "there is no command login; did you mean add?"),
+    ("zz", f"there is no command zz; there are: {', '.join(COMMANDS)}"),
+    ("\x1b[2J", f"there is no command (hidden); there are: {', '.join(COMMANDS)}"),
+]
+
+
+@pytest.mark.parametrize(("typed", "says"), UNKNOWN, ids=[repr(typed) for typed, _ in UNKNOWN])
+def test_an_unknown_command_is_answered_with_the_nearest(shell: Shell, typed: str, says: str) -> None:
+    """With what was likely meant, or else with all there are."""
+    assert shell.run(typed, code=2).stderr.splitlines()[-1] == f"Error: {says}"
+
+
+def test_what_was_meant_exists() -> None:
+    """The table names commands, and only words that are none."""
+    assert set(MEANT.values()) <= set(COMMANDS)
+    assert not set(MEANT) & set(COMMANDS)
+
+
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name not in ("mitmdump", "mitmweb")])
+def test_help_is_short_and_whole(shell: Shell, command: str) -> None:
+    """Each command's help fits on a screen, and its line in the list is not cut off."""
+    assert len(shell.run(command, "--help").stdout.splitlines()) <= 36
+    (line,) = [line for line in shell.run("--help").stdout.splitlines() if line.startswith(f"  {command} ")]
+    assert not line.endswith("...")
+
+
 @pytest.mark.parametrize(
     "command", [("env",), ("status",), ("add", "work", "--kind", "api-key"), ("serve",)], ids=lambda c: c[0]
 )
@@ -70,7 +103,7 @@ def test_an_expected_fault_is_one_line_and_v_shows_the_trace(shell: Shell) -> No
     long = shell.run("-v", "add", "work", "--kind", "api-key", given=PLANTED, code=1).stderr
 
     assert short.count("\n") == 1
-    assert short.startswith("flowpool: there is an account work already")
+    assert short.startswith("flowpool: there is an account work already; to give it a new secret, run: ")
     assert "Traceback" in long
     assert long.endswith(short)
 
@@ -81,7 +114,7 @@ def test_what_the_system_refuses_is_one_line(shell: Shell) -> None:
     err = shell.run("add", "work", "--kind", "setup-token", given=PLANTED, code=1).stderr
 
     assert err.count("\n") == 1
-    assert str(shell.home) in err
+    assert err == f"flowpool: {shell.home}: File exists; run: ls -ld '{shell.home}'\n"
 
 
 def test_status_imports_nothing_heavy() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from flowpool import proxy
 from flowpool.errors import Failure
-from flowpool.proxy import Proxy, clean
+from flowpool.proxy import Proxy, Told, clean
 from home import running
 from home.paths import Home
 from home.running import Running
@@ -31,7 +31,11 @@ def test_nothing_that_is_shown_steers_a_terminal(text: str) -> None:
 def test_nobody_runs(tmp_path: Path) -> None:
     """Without running.json there is no proxy, and telling it is nothing."""
     assert proxy.find(home(tmp_path)) is None
-    proxy.tell(home(tmp_path))
+    assert proxy.tell(home(tmp_path)) is Told.NOBODY
+    with listening(b"", []) as address:
+        pass
+    announce(tmp_path, address)
+    assert proxy.tell(home(tmp_path)) is Told.NOBODY
 
 
 def test_it_is_found_with_its_key_which_is_not_shown(tmp_path: Path) -> None:
@@ -70,6 +74,8 @@ def test_what_is_wrong_is_one_line(
         assert found is not None
         with pytest.raises(Failure, match=says):
             found.get("/x")
+        with pytest.raises(Failure, match=r"start the proxy again: flowpool serve$"):
+            found.get("/x")
 
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"null", b"<", b"[" * 100_000])
@@ -88,7 +94,7 @@ def test_a_lost_key_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     (tmp_path / "control.key").unlink()
     with pytest.raises(Failure, match="start the proxy again"):
         proxy.find(home(tmp_path))
-    proxy.tell(home(tmp_path))
+    assert proxy.tell(home(tmp_path)) is Told.UNSURE
 
     assert capsys.readouterr().err.startswith("flowpool: the running proxy may not know yet: ")
 
@@ -108,8 +114,9 @@ def test_what_a_reload_met_is_shown(
     """Nothing when all is well; a slow store and wrong files in a line each."""
     with listening(reply(answer), []) as address:
         announce(tmp_path, address)
-        proxy.tell(home(tmp_path))
+        told = proxy.tell(home(tmp_path))
 
+    assert told is (Told.UNSURE if says else Told.TAKEN)
     assert capsys.readouterr().err == says
 
 

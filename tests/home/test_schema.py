@@ -23,6 +23,8 @@ throttle_default_s = 2
 throttle_wait_s = 10
 budget_s = 10
 stale_s = 1
+[log]
+level = "info"
 [limits]
 connect_s = 10
 headers_s = 600

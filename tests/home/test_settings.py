@@ -58,6 +58,10 @@ def test_every_table_reaches_its_place() -> None:
     assert settings.limits.body_mib == 0.5
 
 
+PLAIN = ": a number without quotes and without a unit"
+ALONE = "; a number has no unit here: write the number alone"
+
+
 def test_all_faults_come_at_once_with_their_lines() -> None:
     """One reading names every wrong key, its line and what was likely meant."""
     text = """\
@@ -86,7 +90,7 @@ connect_s = 1
         'config.toml:8: routing.strategy: must be "perishing"',
         'config.toml:9: routing.overage: must be "avoid" or "allow"; did you mean "allow"?',
         "config.toml:11: retry.connect: must be a list of seconds, each from 0 to a year",
-        "config.toml:13: limits.headers_s: must be seconds, more than 0 and at most a year",
+        f"config.toml:13: limits.headers_s: must be seconds, more than 0 and at most a year{PLAIN}",
         "config.toml:14: limits.foo: is not a setting; there are "
         + ", ".join(k for k in SETTINGS if k.startswith("limits.")),
         "config.toml:16: hold.connect_s: is not a setting; did you mean limits.connect_s?",
@@ -110,6 +114,14 @@ CASES = [  # text, the one fault
     ("wait.max = inf", "config.toml:1: wait.max: must be seconds, from 0 to a year"),
     ("wait.max = -1", "config.toml:1: wait.max: must be seconds, from 0 to a year"),
     ("routing.switch_at = 1.1", "config.toml:1: routing.switch_at: must be a number from 0 to 1"),
+    (
+        'wait.max = "4m"',
+        f"config.toml:1: wait.max: must be seconds, from 0 to a year{PLAIN}",
+    ),
+    (
+        "[wait]\nmax = 4m",
+        f"config.toml:2: not valid TOML: Expected newline or end of document after a statement{ALONE}",
+    ),
     ("a = 1\na = 2", "config.toml:2: not valid TOML: Cannot overwrite a value"),
 ]
 

@@ -99,6 +99,35 @@ def test_what_is_no_toml_is_one_fault_with_its_line(data: bytes, line: int | Non
     assert "(at" not in fault.message
 
 
+UNIT, QUOTES = "; a number has no unit here: write the number alone", "; text needs quotes around it"
+SMALL = "; true and false are written in small letters"
+HINTS = [
+    (b"max = 4m", UNIT),
+    (b"max=240s # four minutes\r\nx = 1", UNIT),
+    (b"a.b = -0.5 ms", UNIT),
+    (b"switch_at = 98%", UNIT),
+    (b"strategy = perishing", QUOTES),
+    (b"path = /tmp/x y", QUOTES),
+    (b"ambiguous = True", SMALL),
+    (b"ambiguous = FALSE # no", SMALL),
+    (b"a = [1,", ""),
+    (b"a = ", ""),
+    (b"x", ""),
+    (b"a = 'b", ""),
+    (b"a = 1\na = 2", ""),
+    (b"a = 1 2", ""),
+]
+
+
+@pytest.mark.parametrize(("data", "hint"), HINTS, ids=[repr(data) for data, _ in HINTS])
+def test_what_was_likely_meant_is_hinted_at(data: bytes, hint: str) -> None:
+    """Units, text without quotes and other languages' truths are told; nothing is guessed of other lines."""
+    fault = toml.parse(data)
+
+    assert isinstance(fault, Fault)
+    assert fault.message.partition(";")[1:] == (";" if hint else "", hint[1:])
+
+
 @given(data=st.binary() | st.text(st.sampled_from("a=[]{}\"'.#\n1 ")).map(str.encode))
 def test_any_bytes_are_read_or_a_fault(data: bytes) -> None:
     """Junk never raises, and what is valid can be placed."""

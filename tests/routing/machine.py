@@ -141,7 +141,13 @@ class RouterMachine(RuleBasedStateMachine):
                 self._may_serve(choice, flight)
                 flight.account, flight.sent_at = choice.account, self.now
                 self.router.observe(
-                    Dispatched(exchange=flight.id, account=choice.account, demand=flight.asked, at=self.now)
+                    Dispatched(
+                        exchange=flight.id,
+                        account=choice.account,
+                        demand=flight.asked,
+                        at=self.now,
+                        is_move=choice.is_move,
+                    )
                 )
                 if not flight.asked.side:
                     self.in_flight[flight.id] = choice.account

@@ -525,7 +525,7 @@ def test_an_account_that_is_lost_during_a_pause_gets_no_further_attempt(
     for change in changes:
         shell.router.observe(change)
 
-    assert first(shell, met=met) == Use(account=BEN, because=because)
+    assert first(shell, met=met) == Use(account=BEN, because=because, is_move=True)
 
     shell.router.observe(AccountsChanged(accounts=(account(BEN, enabled=False),)))
     choice = first(shell, met=met)

@@ -1,6 +1,7 @@
 """The screen of status is readable at every width."""
 
 import io
+import re
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
@@ -43,7 +44,7 @@ def test_everything_is_there_at_every_width(width: int) -> None:
         "28Mar09:00",
         "2inflight",
         "31requests",
-        "opus:home,fable:nobody",
+        "opus:home;fable:nobody",
         "Conversations:3",
     ):
         assert part in flat or width == 60
@@ -56,7 +57,70 @@ def test_the_screen_at_120_columns() -> None:
     assert lines[0] == "flowpool 0.1.0 listens on 127.0.0.1:3456 (pid 4711, perishing)"
     assert lines[2].split() == ["account", "state", "used", "why"]
     assert lines[4].split("  ")[0].strip() == "work"
-    assert lines[-2:] == ["Next opus: home, fable: nobody", "Conversations: 3"]
+    assert lines[-2:] == ["Next opus: home; fable: nobody", "Conversations: 3"]
+
+
+def member(name: str, **fields: object) -> dict[str, object]:
+    """An account of which nothing is known, but for these fields."""
+    plain = {"id": name, "name": name, "provider": "anthropic", "kind": "setup-token", "enabled": True, "rank": None}
+    unasked = {"state": "unmeasured", "because": "", "windows": [], "holds": [], "in_flight": 0, "requests": 0}
+    return plain | unasked | fields
+
+
+MEASURED = {"state": "healthy", "windows": FULL["accounts"][0]["windows"]}
+HELD = {"state": "held", "holds": [{"scope": "opus", "until": None, "because": "x", "row": 12}]}
+ALL = {"opus": "work", "sonnet": "work", "any": "work"}
+NEXT = [  # name, next, accounts, line
+    ("one alone", ALL, (member("work"),), "Next: work"),
+    ("two equal", ALL, (member("work"), member("home")), "Next: tossed per conversation between work and home"),
+    (
+        "three equal",
+        ALL,
+        (member("a"), member("work"), member("c")),
+        "Next: tossed per conversation between a, work and c",
+    ),
+    ("the first is ranked", ALL, (member("work", rank=1), member("home")), "Next: work"),
+    (
+        "ranked alike",
+        {"opus": "b"},
+        (member("a", rank=1), member("b", rank=1)),
+        "Next: tossed per conversation between a and b",
+    ),
+    ("one is busy", ALL, (member("work"), member("home", in_flight=1)), "Next: work"),
+    ("a key comes last", ALL, (member("work"), member("home", kind="api-key")), "Next: work"),
+    ("one is measured", ALL, (member("work"), member("home", **MEASURED)), "Next: work"),
+    ("both are measured", ALL, (member("work", **MEASURED), member("home", **MEASURED)), "Next: work"),
+    ("one is disabled", ALL, (member("work"), member("home", state="disabled")), "Next: work"),
+    ("one is dead", ALL, (member("work"), member("home", state="auth_dead")), "Next: work"),
+    (
+        "held for one family",
+        ALL,
+        (member("work"), member("home", **HELD)),
+        "Next opus: work; sonnet, other models: tossed per conversation between work and home",
+    ),
+    ("nobody", dict.fromkeys(ALL), (member("work", state="auth_dead"),), "Next: nobody"),
+    ("a name that is not there", {"opus": "gone"}, (member("work"),), "Next: gone"),
+    ("no family", {}, (member("work"),), ""),
+]
+
+
+@pytest.mark.parametrize(("following", "accounts", "line"), [case[1:] for case in NEXT], ids=[case[0] for case in NEXT])
+def test_next_names_who_is_next_or_says_that_it_is_tossed(
+    following: dict[str, str | None], accounts: tuple[dict[str, object], ...], line: str
+) -> None:
+    """Among accounts in one place it depends on the conversation, so no name is promised."""
+    lines = shown(FULL | {"next": following, "accounts": list(accounts)}, 120).splitlines()
+
+    assert lines[-2].strip() == line
+    assert lines[-1] == "Conversations: 3"
+
+
+@pytest.mark.parametrize(("count", "says"), [(0, ""), (1, "1 request"), (2, "2 requests")])
+def test_requests_are_counted_in_words_that_agree(count: int, says: str) -> None:
+    """One is one request."""
+    text = shown(FULL | {"accounts": [member("work", requests=count)]}, 80)
+
+    assert re.findall(r"\d+ requests?", text) == ([says] if says else [])
 
 
 def test_without_proxy_or_accounts_it_says_what_to_do() -> None:

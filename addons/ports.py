@@ -1,0 +1,58 @@
+"""Ports: a taken one is said before anything starts, with the name of who has it."""
+
+import contextlib
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+from home.checks import Address
+
+_LISTENING = "0A"
+_TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
+
+
+def is_taken(listen: Address) -> bool:
+    """Whether somebody else listens where we would; port 0 never is."""
+    if listen.port == 0:
+        return False
+    family = socket.AF_INET6 if ":" in listen.host else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((listen.host, listen.port))
+        except OSError:
+            return True
+    try:  # some systems let two bind when one of them took all addresses
+        socket.create_connection((listen.host, listen.port), timeout=0.5).close()
+    except OSError:
+        return False
+    return True
+
+
+def owner(port: int) -> str:
+    """Who listens on the port, as far as this system tells: "python (pid 4711)", else "another program"."""
+    sockets = {f"socket:[{inode}]" for inode in _inodes(port)}
+    for process in Path("/proc").glob("[0-9]*") if sockets else ():
+        if sockets.intersection(_open_files(process)):
+            with contextlib.suppress(OSError):
+                return f"{(process / 'comm').read_text().strip()} (pid {process.name})"
+    return "another program"
+
+
+def _open_files(process: Path) -> Iterator[str]:
+    """What a process has open; nothing of one that has ended or is another user's."""
+    with contextlib.suppress(OSError):
+        for file in (process / "fd").iterdir():
+            with contextlib.suppress(OSError):
+                yield str(file.readlink())
+
+
+def _inodes(port: int) -> Iterator[str]:
+    for table in _TABLES:
+        try:
+            lines = Path(table).read_text().splitlines()[1:]
+        except OSError:
+            continue
+        for fields in map(str.split, lines):
+            if fields[3] == _LISTENING and int(fields[1].rpartition(":")[2], 16) == port:
+                yield fields[9]

@@ -1,0 +1,103 @@
+"""addons/logfile.py: the log in a file of bounded size, private, and never in anybody's way."""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from addons import logfile
+from addons.logfile import CONNECTIONS, KEPT, LogFile
+
+LOGGER = logging.getLogger("tests.logfile")
+
+
+@pytest.fixture(autouse=True)
+def _levels() -> Iterator[None]:
+    """The root lets everything through; what the addon sets is undone."""
+    root, connections = logging.getLogger(), logging.getLogger(CONNECTIONS)
+    before = root.level, connections.level
+    root.setLevel(logging.DEBUG)
+    yield
+    root.setLevel(before[0])
+    connections.setLevel(before[1])
+
+
+def test_each_line_has_its_time_and_level(tmp_path: Path) -> None:
+    """UTC to the millisecond; the file is its owner's alone, and so is its folder."""
+    path = tmp_path / "logs" / "flowpool.log"
+    log = LogFile(path, "info")
+    log.load(None)
+    LOGGER.info("served by %s", "work")
+    LOGGER.debug("too low")
+    log.done()
+    LOGGER.info("after the end")
+
+    (line,) = path.read_text().splitlines()
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z INFO served by work", line)
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize(("level", "shown"), [("debug", True), ("info", False)])
+def test_mitmproxys_word_on_connections_is_for_debugging(tmp_path: Path, level: str, shown: bool) -> None:
+    """At info a reader sees requests, and not each connection's coming and going."""
+    log = LogFile(tmp_path / "flowpool.log", level)
+    log.load(None)
+    logging.getLogger(CONNECTIONS).info("client connect")
+    log.done()
+
+    assert "client connect" in (tmp_path / "flowpool.log").read_text() if shown else True
+    assert logging.getLogger(CONNECTIONS).isEnabledFor(logging.INFO) is shown
+
+
+def test_the_files_stay_within_their_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full file makes room; of the old ones a few are kept."""
+    monkeypatch.setattr(logfile, "MOST", 1000)
+    log = LogFile(tmp_path / "flowpool.log", "info")
+    log.load(None)
+    for number in range(300):
+        LOGGER.info("line %d %s", number, "x" * 50)
+    log.done()
+
+    files = sorted(path.name for path in tmp_path.iterdir())
+    assert files == ["flowpool.log", *(f"flowpool.log.{number}" for number in range(1, KEPT + 1))]
+    assert max(path.stat().st_size for path in tmp_path.iterdir()) <= 1000
+    assert "line 299" in (tmp_path / "flowpool.log").read_text()
+
+
+def test_a_disk_that_stands_still_delays_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines beyond what may wait are lost; who logs goes on."""
+    stuck, monkeys = threading.Event(), threading.Event()
+    monkeypatch.setattr(logfile, "WAITING", 5)
+    log = LogFile(tmp_path / "flowpool.log", "info")
+    log.load(None)
+    assert log._listener is not None
+    handler = log._listener.handlers[0]
+
+    def emit(_record: logging.LogRecord) -> None:
+        stuck.set()
+        monkeys.wait(10)
+
+    monkeypatch.setattr(handler, "emit", emit)
+    LOGGER.info("held")
+    assert stuck.wait(10)
+    for number in range(100):
+        LOGGER.info("line %d", number)
+    assert log._lines.qsize() <= 5
+    monkeys.set()
+    log.done()
+
+
+def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """The proxy serves without a file."""
+    (tmp_path / "logs").write_text("a file where the folder should be")
+    log = LogFile(tmp_path / "logs" / "flowpool.log", "info")
+    log.load(None)
+    log.done()
+
+    assert "no log file" in caplog.text

@@ -1,0 +1,452 @@
+"""Accounts are added with their secret, or not at all."""
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from credentials.credential import parse
+from credentials.errors import NotWritten
+from credentials.file import FileStore
+from credentials.files import Disk
+from credentials.memory import MemoryStore
+from flowpool import add as command
+from flowpool.errors import Failure
+from home import accounts as book
+from home.state import reader
+from home.state.state import State
+from routing.holds import Hold
+from routing.remembered import Remembered
+from routing.words import Account, AccountId, Kind
+from tests.flowpool.cli import PLANTED, ROOT, Shell, planted
+from tests.flowpool.proxy import announce, listening, reply
+
+LOGIN = json.dumps(
+    {"claudeAiOauth": {"accessToken": PLANTED, "refreshToken": "sk-ant-ort01-x", "expiresAt": 1767614400000}}
+)
+UNCHECKED = "; not checked: its first request will tell"
+WORK = Account(id=AccountId("a1"), name="work", provider="anthropic", kind=Kind.SETUP_TOKEN)
+OLD, NEW = parse("setup-token", "old-token"), parse("setup-token", "new-token")
+
+
+def test_an_added_account_is_listed_with_its_secret_apart(shell: Shell) -> None:
+    """Add prints one line and where the secret is kept; the account and the secret are where they belong."""
+    answer = shell.run("add", "work", "--kind", "setup-token", "--no-verify", given=f"{PLANTED}\n")
+
+    assert answer.stdout == f"added work (setup-token, anthropic){UNCHECKED}\n"
+    where, because = (
+        f"flowpool: secrets are kept in the file {shell.home}/secrets.json, which only you can read",
+        r" \(.+\)\n",
+    )
+    assert re.fullmatch(re.escape(where) + because, answer.stderr)
+    (account,) = book.load(shell.home / "accounts.toml")
+    assert (account.name, account.kind, account.enabled, account.rank) == ("work", Kind.SETUP_TOKEN, True, None)
+    assert FileStore(shell.home / "secrets.json").get(account.id) == parse("setup-token", PLANTED)
+    assert {path.stat().st_mode & 0o77 for path in [shell.home, *shell.home.iterdir()]} == {0}
+
+
+@pytest.mark.parametrize(
+    ("kind", "secret"),
+    [
+        ("oauth", LOGIN),
+        ("oauth", f"\ufeff{LOGIN}"),
+        ("oauth", PLANTED),
+        ("api-key", "sk-ant-api03-key"),
+        ("setup-token", PLANTED),
+    ],
+    ids=range(5),
+)
+def test_each_kind_is_taken_from_stdin(shell: Shell, kind: str, secret: str) -> None:
+    """Login files, bare tokens and keys are all read from stdin."""
+    shell.add("work", kind=kind, secret=secret)
+    (account,) = book.load(shell.home / "accounts.toml")
+
+    assert FileStore(shell.home / "secrets.json").get(account.id) == parse(kind, secret)
+
+
+def test_a_chosen_file_is_not_announced(shell: Shell) -> None:
+    """Who asked for the file is not told about it."""
+    shell.home.mkdir()
+    (shell.home / "config.toml").write_text('credentials.backend = "file"\n')
+
+    assert shell.run("add", "work", "--kind", "setup-token", given=PLANTED).stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (b"", "is empty"),
+        (b"\xff\xfe" + PLANTED.encode(), "not text"),
+        (b"x" * (2**20 + 1), "longer"),
+        (b"sk-ant-api03-x", "--kind api-key"),
+    ],
+    ids=range(4),
+)
+def test_a_bad_secret_adds_nothing(shell: Shell, given: bytes, says: str) -> None:
+    """A secret that cannot be used is one line with exit 1, and no account is made."""
+    err = shell.run("add", "work", "--kind", "setup-token", given=given, code=1).stderr
+
+    assert says in err
+    assert err.count("\n") == 1
+    assert book.load(shell.home / "accounts.toml") == ()
+
+
+def test_an_existing_name_needs_replace(shell: Shell) -> None:
+    """Without --replace a name that is taken is a failure that changes nothing."""
+    shell.add("work")
+    before = (shell.home / "secrets.json").read_bytes(), (shell.home / "accounts.toml").read_bytes()
+    shell.run("add", "work", "--kind", "setup-token", given="another-token", code=1)
+
+    assert before == ((shell.home / "secrets.json").read_bytes(), (shell.home / "accounts.toml").read_bytes())
+
+
+def test_replace_keeps_all_but_the_secret(shell: Shell) -> None:
+    """--replace keeps id, rank and enabled, takes a new kind if one is given, and a new secret (X19)."""
+    shell.add("work")
+    shell.add("other")
+    path = shell.home / "accounts.toml"
+    path.write_text(path.read_text().replace("enabled = true", "enabled = false\nrank = 3", 1))
+    before = book.load(path)
+    same = shell.run("add", "work", "--replace", given="second-token")
+    assert same.stdout == f"replaced the secret of work (setup-token, anthropic){UNCHECKED}\n"
+    assert book.load(path) == before
+    shell.add("work", "--replace", kind="api-key", secret="sk-ant-api03-third")
+    after = book.load(path)
+
+    assert after == (
+        Account(id=before[0].id, name="work", provider="anthropic", kind=Kind.API_KEY, enabled=False, rank=3),
+        before[1],
+    )
+    assert FileStore(shell.home / "secrets.json").get(before[0].id) == parse("api-key", "sk-ant-api03-third")
+
+
+def test_replace_mends_an_account_without_a_secret(shell: Shell) -> None:
+    """What the messages advise works: a lost or broken secret is replaced."""
+    shell.add("work")
+    (account,) = book.load(shell.home / "accounts.toml")
+    secrets = shell.home / "secrets.json"
+    for broken in ("{}", json.dumps({account.id: {"kind": "x"}})):
+        secrets.write_text(f'{{"version": 1, "accounts": {broken}}}')
+        shell.add("work", "--replace")
+        assert FileStore(secrets).get(account.id) == parse("setup-token", planted("work"))
+
+
+def test_wrong_files_are_left(shell: Shell) -> None:
+    """An exposed secrets.json is exit 1 with its chmod, a broken accounts.toml exit 2; both stay."""
+    shell.add("work")
+    (shell.home / "secrets.json").chmod(0o644)
+    assert "run: chmod 600" in shell.run("add", "b", "--kind", "setup-token", given=PLANTED, code=1).stderr
+    (shell.home / "secrets.json").chmod(0o600)
+    (shell.home / "accounts.toml").write_text("version = 1\nx")
+
+    assert ":2: not valid TOML" in shell.run("add", "b", "--kind", "setup-token", given=PLANTED, code=2).stderr
+    assert ":2: not valid TOML" in shell.run("accounts", code=2).stderr
+    assert (shell.home / "accounts.toml").read_text() == "version = 1\nx"
+
+
+def test_twins_become_one(shell: Shell) -> None:
+    """Of several programs that add one name at once one wins, and no secret is left over (X20)."""
+    shell.add("first")
+    environ = {"PATH": "/usr/bin:/bin", "FLOWPOOL_HOME": str(shell.home)}
+    line = [sys.executable, "-m", "flowpool", "add", "work", "--kind", "setup-token"]
+    adders = [subprocess.Popen(line, stdin=-1, stdout=-1, stderr=-1, env=environ, cwd=ROOT) for _ in range(4)]
+    for adder in adders:
+        adder.communicate(PLANTED.encode(), timeout=60)
+
+    assert sorted(adder.returncode for adder in adders) == [0, 1, 1, 1]
+    known = book.load(shell.home / "accounts.toml")
+    assert sorted(one.name for one in known) == ["first", "work"]
+    assert set(FileStore(shell.home / "secrets.json").ids()) == {one.id for one in known}
+
+
+def test_a_failed_write_of_the_account_takes_the_secret_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When accounts.toml cannot be written, a new secret is forgotten and a replaced one is as before."""
+    path, store = tmp_path / "accounts.toml", MemoryStore()
+    command._save(path, store, None, WORK, OLD)
+
+    def refuse(_disk: Disk, source: Path, target: Path) -> None:
+        raise OSError(28, "No space left", str(source), None, str(target))
+
+    monkeypatch.setattr(Disk, "replace", refuse)
+    other = Account(id=AccountId("b2"), name="other", provider="anthropic", kind=Kind.SETUP_TOKEN)
+    with pytest.raises(NotWritten):
+        command._save(path, store, None, other, NEW)
+    with pytest.raises(NotWritten):
+        command._save(path, store, WORK, WORK, NEW)
+
+    assert store.ids() == ("a1",)
+    assert store.get("a1") == OLD
+    assert book.load(path) == (WORK,)
+
+
+def test_a_change_meanwhile_is_a_failure_that_touches_nothing(tmp_path: Path) -> None:
+    """What another program added or removed while the secret was typed is respected."""
+    path, store = tmp_path / "accounts.toml", MemoryStore()
+    with pytest.raises(Failure, match="meanwhile"):
+        command._save(path, store, WORK, WORK, NEW)
+    command._save(path, store, None, WORK, OLD)
+    twin = Account(id=AccountId("b2"), name="work", provider="anthropic", kind=Kind.OAUTH)
+    with pytest.raises(Failure, match="meanwhile"):
+        command._save(path, store, None, twin, NEW)
+
+    assert book.load(path) == (WORK,)
+    assert store.ids() == ("a1",)
+    assert store.get("a1") == OLD
+
+
+TWIN = "the account work has this secret already; make another one for"
+ALONE = "this is a refresh token alone; pipe in the whole login file"
+REFUSED = [  # arguments, given, the line
+    (
+        ("home", "--kind", "setup-token"),
+        PLANTED,
+        f"{TWIN} home, then run: flowpool add home --kind setup-token",
+    ),
+    (
+        ("home", "--kind", "oauth"),
+        f"'{PLANTED}'",
+        f"{TWIN} home, then run: flowpool add home --kind oauth",
+    ),
+    (
+        ("other", "--replace"),
+        PLANTED,
+        f"{TWIN} other, then run: flowpool add other --replace",
+    ),
+    (
+        ("wrok", "--replace"),
+        "x",
+        "there is no account wrok; did you mean work? To add it, run: flowpool add wrok --kind setup-token",
+    ),
+    (
+        ("zz", "--replace", "--kind", "oauth"),
+        "x",
+        "there is no account zz; there are: work, other; to add it, run: flowpool add zz --kind oauth",
+    ),
+    (
+        ("work", "--kind", "setup-token"),
+        "x",
+        "there is an account work already; to give it a new secret, run: flowpool add work --replace",
+    ),
+    (
+        ("home", "--kind", "setup-token"),
+        "sk-ant-api03-x",
+        "this is an API key, not for --kind setup-token; run: flowpool add home --kind api-key",
+    ),
+    (
+        ("work", "--replace"),
+        "sk-ant-api03-x",
+        "this is an API key, not for --kind setup-token; run: flowpool add work --replace --kind api-key",
+    ),
+    (
+        ("home", "--kind", "oauth"),
+        "sk-ant-ort01-x",
+        f"{ALONE}; run: flowpool add home --kind oauth < ~/.claude/.credentials.json",
+    ),
+    (
+        ("work", "--replace"),
+        b"\xff\xfe",
+        "the secret is not text; run: flowpool add work --replace --kind setup-token",
+    ),
+]
+
+
+@pytest.mark.parametrize(("arguments", "given", "line"), REFUSED, ids=[str(number) for number in range(len(REFUSED))])
+def test_a_refusal_is_one_line_with_its_command_and_changes_nothing(
+    shell: Shell, arguments: tuple[str, ...], given: str | bytes, line: str
+) -> None:
+    """It names the account as typed, and all files stay byte for byte."""
+    shell.add("work", secret=PLANTED)
+    shell.add("other")
+    before = {path.name: path.read_bytes() for path in shell.home.iterdir()}
+    done = shell.run("add", *arguments, given=given, code=1)
+
+    assert (done.stdout, done.stderr) == ("", f"flowpool: {line}\n")
+    assert {path.name: path.read_bytes() for path in shell.home.iterdir()} == before
+
+
+def test_the_first_is_not_replaced_but_added(shell: Shell) -> None:
+    """In an empty pool the way to add it is all there is to say."""
+    err = shell.run("add", "work", "--replace", given=PLANTED, code=1).stderr
+
+    assert err == "flowpool: there is no account work; to add it, run: flowpool add work --kind setup-token\n"
+
+
+def test_an_account_may_be_given_its_own_secret_again(shell: Shell) -> None:
+    """Also when another one has the same from long ago."""
+    shell.add("work")
+    shell.add("home")
+    path = shell.home / "secrets.json"
+    path.write_text(path.read_text().replace(planted("home"), planted("work")))
+
+    assert shell.run("add", "work", "--replace", given=planted("work")).stdout.startswith("replaced the secret of work")
+
+
+USAGES = [
+    ("add", "work", "hunter2", "--kind", "api-key"),
+    ("add", "work", "--token", "hunter2"),
+    ("add", "work", "--token=hunter2"),
+    ("add", "work", "--api-key", "hunter2", "--kind", "api-key"),
+    ("add", "--SECRET", "hunter2", "work"),
+]
+
+
+@pytest.mark.parametrize("arguments", USAGES, ids=range(len(USAGES)))
+def test_a_secret_as_an_argument_is_told_where_it_belongs(shell: Shell, arguments: tuple[str, ...]) -> None:
+    """Whatever the option was called; a real slip is answered with the nearest option."""
+    assert shell.run(*arguments, code=2).stderr.splitlines()[-1] == (
+        "Error: a secret comes from stdin or a hidden prompt, never as an argument, where the shell's history would keep it; "
+        "run: flowpool add NAME --kind setup-token"
+    )
+    assert "'--kind'" in shell.run("add", "work", "--knid", "oauth", code=2).stderr
+
+
+def test_an_unusual_secret_is_added_with_a_word(shell: Shell) -> None:
+    """What does not begin as login tokens do may be a slip."""
+    shell.add("first")
+    done = shell.run("add", "work", "--kind", "setup-token", given="hello-world-this")
+
+    assert done.stdout == f"added work (setup-token, anthropic){UNCHECKED}\n"
+    assert done.stderr == (
+        "flowpool: a setup-token begins with sk-ant-oat, and this secret does not; "
+        "if it is the wrong one, run: flowpool add work --replace\n"
+    )
+
+
+def test_where_secrets_are_kept_is_said_once(shell: Shell) -> None:
+    """With the first account, and when the others' secrets are not in that place."""
+    said = "flowpool: secrets are kept in the file "
+    first = ("add", "work", "--kind", "setup-token")
+    assert shell.run(*first, given=planted("work")).stderr.startswith(said)
+    assert shell.run("add", "home", "--kind", "setup-token", given=planted("home")).stderr == ""
+    assert shell.run("add", "work", "--replace", given=planted("anew")).stderr == ""
+    (shell.home / "secrets.json").unlink()
+    assert shell.run("add", "work", "--replace", given=planted("work")).stderr.startswith(said)
+
+
+TOLD = [  # what the proxy answers, what the line has, what stderr has
+    (b'{"reloaded": true, "notices": []}', "; the running proxy has it", ""),
+    (b'{"reloaded": false, "notices": []}', "", "flowpool: the running proxy is still reading the secrets\n"),
+    (b'{"reloaded": false, "notices": ["a"]}', "", "flowpool: a\n"),
+]
+
+
+@pytest.mark.parametrize(("answer", "has", "says"), TOLD, ids=range(len(TOLD)))
+def test_a_running_proxy_is_said_to_have_it(shell: Shell, answer: bytes, has: str, says: str) -> None:
+    """A new account and a new secret, once the proxy says so; its state is its own."""
+    shell.add("first")
+    held(shell)
+    with listening(reply(answer), []) as address:
+        announce(shell.home, address)
+        new = shell.run("add", "work", "--kind", "setup-token", given=planted("work"))
+        again = shell.run("add", "first", "--replace", given=planted("again"))
+        shell.run("disable", "first")
+        off = shell.run("add", "first", "--replace", given=planted("off"))
+
+    assert new.stdout == f"added work (setup-token, anthropic){has}{UNCHECKED}\n"
+    assert again.stdout == f"replaced the secret of first (setup-token, anthropic){has}{UNCHECKED}\n"
+    assert off.stdout == f"replaced the secret of first (setup-token, anthropic){UNCHECKED}\n"
+    assert {new.stderr, again.stderr, off.stderr} == {says}
+    assert rows(shell) == [13, 18, 19]
+
+
+def held(shell: Shell) -> None:
+    """A limit, and what the old secret was refused for."""
+    (account,) = book.load(shell.home / "accounts.toml")
+    now = datetime.now(UTC)
+    holds = tuple(
+        Hold(
+            account=account.id,
+            family=None,
+            row=row,
+            until=now + timedelta(hours=1),
+            because="x",
+            windows=frozenset(),
+            set_at=now,
+        )
+        for row in (13, 18, 19)
+    )
+    state = State(shell.home / "state.sqlite3")
+    state.put(Remembered(holds={account.id: holds}))
+    state.close()
+
+
+def rows(shell: Shell) -> list[int]:
+    """Of the holds that the next proxy restores."""
+    found = reader.remembered(shell.home / "state.sqlite3").holds
+    return sorted(hold.row for holds in found.values() for hold in holds)
+
+
+def test_a_new_secret_ends_what_the_old_one_was_held_for(shell: Shell) -> None:
+    """Without a proxy, holds of rows 18 and 19 go from the state, no limit does; also when a dead proxy left its file."""
+    shell.add("work")
+    held(shell)
+    done = shell.run("add", "work", "--replace", given=planted("anew"))
+    assert (done.stdout, done.stderr) == (f"replaced the secret of work (setup-token, anthropic){UNCHECKED}\n", "")
+    assert rows(shell) == [13]
+
+    held(shell)
+    with listening(b"", []) as address:
+        pass
+    announce(shell.home, address)
+    shell.run("add", "work", "--replace", given=planted("once-more"))
+    assert rows(shell) == [13]
+
+
+def test_a_state_that_cannot_be_written_is_a_word_on_stderr(shell: Shell) -> None:
+    """The secret is replaced all the same: exit 0."""
+    shell.add("work")
+    (shell.home / "state.sqlite3").mkdir()
+    done = shell.run("add", "work", "--replace", given=planted("anew"))
+
+    assert done.stdout.startswith("replaced the secret of work")
+    assert done.stderr.startswith("flowpool: work may stay held for its old secret: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_twin_is_found_among_secrets_that_cannot_be_read(tmp_path: Path) -> None:
+    """What cannot be read is passed over."""
+    path, store = tmp_path / "accounts.toml", MemoryStore()
+    lost, home = (
+        Account(id=AccountId(name), name=name, provider="anthropic", kind=Kind.SETUP_TOKEN) for name in ("lost", "home")
+    )
+    book.edit(path, lambda _: (lost, WORK))
+    store.put(WORK.id, OLD)
+    with pytest.raises(Failure, match="the account work has this secret already"):
+        command._save(path, store, None, home, OLD)
+
+    assert store.ids() == (WORK.id,)
+
+
+def test_another_provider_is_refused() -> None:
+    """An account stays with its provider."""
+    with pytest.raises(Failure, match="of anthropic, not of openai"):
+        command._account(WORK, "work", None, "openai")
+
+
+def test_a_terminal_is_asked_without_echo(shell: Shell) -> None:
+    """On a terminal the secret is prompted for and what is typed is not shown."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(ROOT)
+        os.environ["FLOWPOOL_HOME"] = str(shell.home)
+        os.execv(sys.executable, [sys.executable, "-m", "flowpool", "add", "work", "--kind", "setup-token"])  # noqa: S606  # the child itself becomes the program
+    seen = b""
+    while b"not shown" not in seen:
+        seen += os.read(terminal, 1024)
+    os.write(terminal, f"{PLANTED}\n".encode())
+    try:
+        while chunk := os.read(terminal, 1024):
+            seen += chunk
+    except OSError:
+        pass  # so Linux says that the other side is gone
+    os.close(terminal)
+
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert b"added work" in seen
+    assert PLANTED.encode() not in seen

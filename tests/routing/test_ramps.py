@@ -1,0 +1,121 @@
+"""routing/ramps.py: moved conversations come onto the next account one by one."""
+
+from datetime import timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from routing.decisions import Use, Wait
+from routing.observations import AccountsChanged, Answered, Dispatched, Ended
+from routing.ramps import OVER, PAUSE, Ramps
+from routing.router import Router
+from routing.rules import Rules, Waiting
+from routing.trail import Trail
+from routing.verdicts import HoldOrder, Hop, Left
+from routing.words import ExchangeId
+from tests.routing.made import ANN, BEN, NOON, OK, account, attempt, demand, hours, seconds, trail, verdict
+
+LIMIT = verdict(13, hop=Hop.EACH, left=Left.OWN, hold=HoldOrder(until=NOON + hours(5), windows=frozenset({"7d"})))
+STEPS = st.lists(st.tuples(st.sampled_from(["go", "answer", "end"]), st.integers(0, 5)), max_size=40)
+
+
+@given(STEPS)
+def test_never_more_in_flight_than_were_allowed(steps: list[tuple[str, int]]) -> None:
+    """One at first, one more for each request that was answered, whatever happens in whatever order."""
+    ramps, flying, answered = Ramps(), set[ExchangeId](), set[ExchangeId]()
+    proofs = 0
+    for what, number in steps:
+        exchange = ExchangeId(f"x{number}")
+        if what == "go" and exchange not in flying and not ramps.is_full(ANN, NOON):
+            ramps.dispatched(exchange, ANN, NOON)
+            flying.add(exchange)
+        elif what == "answer":
+            proofs += exchange in flying and exchange not in answered
+            answered |= {exchange} & flying
+            ramps.answered(exchange)
+        elif what == "end":
+            flying.discard(exchange)
+            answered.discard(exchange)
+            ramps.ended(exchange)
+        assert len(flying) <= 1 + proofs
+        assert ramps.is_full(ANN, NOON) == (len(flying) >= 1 + proofs and bool(flying))
+
+
+def test_a_ramp_ends_when_nobody_has_moved_for_a_while() -> None:
+    """The next move begins with one again; other accounts have ramps of their own."""
+    ramps = Ramps()
+    for number in range(3):
+        exchange = ExchangeId(f"x{number}")
+        ramps.dispatched(exchange, ANN, NOON)
+        ramps.answered(exchange)
+    assert not ramps.is_full(ANN, NOON)
+    for number in range(3):
+        ramps.ended(ExchangeId(f"x{number}"))
+
+    later = NOON + OVER + timedelta(seconds=1)
+    ramps.dispatched(ExchangeId("y"), ANN, later)
+    assert ramps.is_full(ANN, later)
+    assert not ramps.is_full(BEN, later)
+    ramps.drop(ANN)
+    assert not ramps.is_full(ANN, later)
+
+
+def moved(router: Router, name: str) -> Use | Wait:
+    """What a conversation gets that ann has just refused, dispatched where the Router says."""
+    asked, met = demand(name), trail(attempt("ann", LIMIT))
+    choice = router.choose(asked, met, NOON)
+    assert isinstance(choice, Use | Wait)
+    if isinstance(choice, Use):
+        sent = Dispatched(
+            exchange=ExchangeId(name), account=choice.account, demand=asked, at=NOON, is_move=choice.is_move
+        )
+        router.observe(sent)
+    return choice
+
+
+def pool(rules: Rules | None = None) -> Router:
+    """Ann, who is held, and ben."""
+    router = Router(rules or Rules())
+    router.observe(AccountsChanged(accounts=(account(ANN), account(BEN))))
+    router.observe(
+        Answered(exchange=ExchangeId("x"), account=ANN, demand=demand("x"), verdict=LIMIT, sent_at=NOON, at=NOON)
+    )
+    return router
+
+
+def test_the_second_to_move_waits_until_the_first_is_answered() -> None:
+    """It pauses for a moment at a time, is let on by an answer or by an end, and does not wait behind itself."""
+    router = pool()
+
+    assert moved(router, "one") == Use(account=BEN, because="hop: ann refused: row 13", is_move=True)
+    waits = moved(router, "two")
+    assert waits == Wait(until=NOON + PAUSE, account=None, because="others are moving there just now", is_for_room=True)
+    router.observe(
+        Answered(exchange=ExchangeId("one"), account=BEN, demand=demand("one"), verdict=OK, sent_at=NOON, at=NOON)
+    )
+    assert isinstance(moved(router, "two"), Use)
+    assert isinstance(moved(router, "three"), Wait)
+    router.observe(Ended(exchange=ExchangeId("one"), trail=Trail(started_at=NOON), at=NOON))
+    assert isinstance(moved(router, "three"), Use)
+
+
+def test_new_conversations_and_side_calls_are_not_held_back() -> None:
+    """Who was not moved has no cache to rebuild; a side call never waits."""
+    router = pool()
+    moved(router, "one")
+
+    new = router.choose(demand("new"), Trail(started_at=NOON), NOON)
+    assert isinstance(new, Use)
+    assert (new.account, new.is_move) == (BEN, False)
+    side = router.choose(demand("two", side=True), trail(attempt("ann", LIMIT)), NOON)
+    assert isinstance(side, Use)
+
+
+def test_nobody_is_refused_because_of_a_ramp() -> None:
+    """Who may not wait goes at once."""
+    router = pool(Rules(wait=Waiting(max=0)))
+    moved(router, "one")
+    assert isinstance(moved(router, "two"), Use)
+
+    late = router.choose(demand("three"), trail(attempt("ann", LIMIT)), NOON + seconds(599))
+    assert isinstance(late, Use)
