@@ -631,7 +631,8 @@ PAUSED: WeakSet[ReplayStream] = WeakSet()
 
 def wake_paused() -> None:
     """Let every paused stream ask again, in its own connection's task."""
-    handlers = ctx.master.addons.get("proxyserver").connections if PAUSED else {}
+    server = ctx.master.addons.get("proxyserver") if PAUSED else None
+    handlers = {} if server is None else server.connections
     for stream in list(PAUSED):
         handler = handlers.get(stream.context.client.id)
         if handler is not None and stream.due is not None:

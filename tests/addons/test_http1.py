@@ -27,6 +27,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """A clock that passes when it is told to."""
     made = Clock()
     monkeypatch.setattr("addons.replay.time", made)
+    monkeypatch.setattr("addons.route.time", made)
     return made
 
 

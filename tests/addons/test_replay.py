@@ -294,6 +294,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """Time that passes when a test says so, and a mitmproxy without onlookers."""
     made = Clock()
     monkeypatch.setattr(replay, "time", made)
+    monkeypatch.setattr("addons.route.time", made)
     monkeypatch.setattr(ctx, "master", SimpleNamespace(addons=SimpleNamespace(get=lambda _name: None)), raising=False)
     monkeypatch.setattr(ctx, "options", SimpleNamespace(save_stream_file=None), raising=False)
     return made

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -18,6 +19,7 @@ import pytest
 from tests.e2e.conftest import Make
 from tests.e2e.harness import PATIENCE, ROOT
 from tests.e2e.pool import BLOCK, Pool, about
+from tests.interrupts import hears_ctrl_c
 from tests.upstream import limit, ok, plant, throttle
 
 WAITS: dict[str, dict[str, Any]] = {"wait": {"max": 60, "margin_s": 1}}
@@ -341,6 +343,7 @@ def test_requests_are_listed_and_followed(make: Make) -> None:
         env=pool.proxy.env(),
         cwd=ROOT,
         text=True,
+        preexec_fn=hears_ctrl_c,
     )
     try:
         assert follower.stdout is not None
@@ -351,6 +354,6 @@ def test_requests_are_listed_and_followed(make: Make) -> None:
         served_by(pool)
         assert json.loads(follower.stdout.readline())["account"] in ("work", "home")
     finally:
-        follower.send_signal(2)
+        follower.send_signal(signal.SIGINT)
         follower.communicate(timeout=90)
     assert follower.returncode == 0

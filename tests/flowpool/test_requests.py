@@ -1,6 +1,7 @@
 """requests shows the latest requests of the running proxy, and goes on with --follow."""
 
 import json
+import signal
 import subprocess
 import sys
 
@@ -10,6 +11,7 @@ from home.state.state import State
 from tests.flowpool.cli import ROOT, Shell
 from tests.flowpool.pictures import LINE
 from tests.flowpool.proxy import announce, listening, reply
+from tests.interrupts import hears_ctrl_c
 
 SECOND = LINE | {"id": "0002", "model": "claude-\x1b[2Jhaiku"}
 
@@ -99,12 +101,14 @@ def test_following_prints_each_request_once(shell: Shell) -> None:
     line = [sys.executable, "-m", "flowpool", "requests", "--json", "-f"]
     with listening(answer(LINE, SECOND), heard) as address:
         announce(shell.home, address)
-        with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environ, cwd=ROOT) as follower:
+        with subprocess.Popen(
+            line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environ, cwd=ROOT, preexec_fn=hears_ctrl_c
+        ) as follower:
             assert follower.stdout is not None
             shown = [json.loads(follower.stdout.readline())["id"] for _ in range(2)]
             while len(heard) < 3:
                 pass
-            follower.send_signal(2)
+            follower.send_signal(signal.SIGINT)
             rest, err = follower.communicate(timeout=60)
 
     assert (shown, rest, err, follower.returncode) == ([LINE["id"], "0002"], b"", b"", 0)
