@@ -1,6 +1,6 @@
 # Every target makes .venv by itself when it is missing or older than what it is made from.
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-clients soak check format locks clean
+.PHONY: help run demo test test-clients soak bench check format docs locks clean
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
@@ -26,6 +26,9 @@ soak: $(STAMP) ## ten busy minutes and fifty kills: nothing leaks, nothing known
 	FLOWPOOL_KILLS=50 $(BIN)/python -m pytest -s tests/e2e/test_killed.py
 	$(BIN)/python -m pytest -s -m soak tests/soak
 
+bench: $(STAMP) ## measure it beside bare mitmdump, five minutes on an idle machine
+	$(BIN)/python -m bench
+
 check: $(STAMP) ## lint, types, import rule
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -35,6 +38,9 @@ check: $(STAMP) ## lint, types, import rule
 format: $(STAMP) ## put the code in shape
 	$(BIN)/ruff check --fix --silent . || true
 	$(BIN)/ruff format .
+
+docs: $(STAMP) ## write docs/settings.md from the code
+	$(BIN)/python -m tools.settings_docs docs/settings.md
 
 locks: $(STAMP) ## resolve the locks anew
 	$(BIN)/uv pip compile $(LOCK) pyproject.toml -o requirements/run.txt

@@ -14,6 +14,7 @@ from typing import override
 from addons.exchange import CLIENT
 from addons.watch import EVERY, Found, Watch
 from credentials.credential import Credential
+from credentials.errors import CredentialError, NotStored
 from credentials.store import Store
 from providers.anthropic import ANTHROPIC
 from routing.observations import AccountsChanged, CredentialChanged, HoldsLifted
@@ -158,6 +159,26 @@ class Accounts:
         if self._faults and not found.faults:
             logger.info("flowpool: the accounts can be read again")
         self._faults = found.faults
+
+
+def readable(store: Store, accounts: Iterable[Account]) -> dict[AccountId, Credential]:
+    """The secrets of enabled accounts, for the start; why others cannot be read is said by the watch, which tries again.
+
+    Raises CredentialError when one cannot be read and no other was: nobody could serve.
+    """
+    found: dict[AccountId, Credential] = {}
+    faults: list[CredentialError] = []
+    for account in accounts:
+        if account.enabled:
+            try:
+                found[account.id] = store.get(account.id)
+            except NotStored:
+                continue
+            except CredentialError as error:
+                faults.append(error)
+    if faults and not found:
+        raise faults[0]
+    return found
 
 
 def _members(accounts: Iterable[Account]) -> dict[AccountId, Account]:

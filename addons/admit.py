@@ -4,6 +4,7 @@ import ipaddress
 import posixpath
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from urllib.parse import unquote
 
 from mitmproxy import http
@@ -16,13 +17,15 @@ from addons.replies import own
 from addons.sign import hides_lines, mask
 from home.checks import Address
 from home.settings import Settings
-from providers.contract import Provider
+from providers.contract import Head, Provider
 
 PREFIX = "/_flowpool"
 HTTP_PORT = 80
 KEY_HEADER = "x-flowpool-key"
 _OURS = re.compile(re.escape(PREFIX) + r"(?![a-z0-9_-])")
-_OWN_HEADERS = re.compile(rb"x-flowpool-.*", re.IGNORECASE)
+_FROM_A_PAGE = frozenset({"origin", "sec-fetch-site"})
+"""Headers that browsers send, and programs do not."""
+_OUR_HEADERS = b"x-flowpool-"
 
 type Upstream = tuple[str, str, int]
 
@@ -42,14 +45,15 @@ class Admit:
         """Mask the secrets first; then look at who asks for what."""
         exchange = self._open(flow)
         exchange.provider = self._provider(flow)
-        refusal = self._refusal(flow, exchange)
+        head = request_head(flow.request)
+        refusal = self._refusal(flow, exchange, head)
         if refusal is not None:
             exchange.answer = "E"
             flow.response = own(exchange, 400, refusal, retry=False)
         elif is_ours(flow.request.path):
             exchange.path = Path.LOCAL
         elif exchange.provider is not None:
-            self._sort(flow, exchange, exchange.provider)
+            self._sort(flow, exchange, exchange.provider, head)
 
     @fail_closed
     def http_connect(self, flow: http.HTTPFlow) -> None:
@@ -61,8 +65,10 @@ class Admit:
     def _open(self, flow: http.HTTPFlow) -> Exchange:
         """Begin the exchange: from here nothing secret is on the flow."""
         request = flow.request
-        key = request.headers.get(KEY_HEADER, "")
-        request.headers.fields = tuple(f for f in request.headers.fields if not _OWN_HEADERS.fullmatch(f[0]))
+        key = ""
+        if any(map(_is_our_header, request.headers.fields)):
+            key = request.headers.get(KEY_HEADER, "")
+            request.headers.fields = tuple(f for f in request.headers.fields if not _is_our_header(f))
         is_torn = hides_lines(request)
         exchange = Exchange(limits=self._settings.limits, rules=self._settings.rules, own=mask(request), key=key)
         exchange.is_torn = is_torn
@@ -75,8 +81,7 @@ class Admit:
             return None
         return self._providers.get((mode.scheme, mode.address[0], mode.address[1]))
 
-    def _sort(self, flow: http.HTTPFlow, exchange: Exchange, provider: Provider) -> None:
-        head = request_head(flow.request)
+    def _sort(self, flow: http.HTTPFlow, exchange: Exchange, provider: Provider, head: Head) -> None:
         if provider.is_misplaced(head):
             exchange.answer = "F"
             base = f"http://{flow.request.headers.get('host', self._listen)}"
@@ -84,33 +89,33 @@ class Admit:
         else:
             exchange.path = Path.POOLED if provider.is_pooled(head) else Path.PASSED
 
-    def _refusal(self, flow: http.HTTPFlow, exchange: Exchange) -> str | None:
+    def _refusal(self, flow: http.HTTPFlow, exchange: Exchange, head: Head) -> str | None:
         """Why the request is not let in, saying what to set; None when it is."""
         if exchange.is_torn:
             return "a header holds a line break: send each header on a line of its own"
         if exchange.provider is None:
             return "this mitmproxy mode is not flowpool's: start it without --mode, or as a reverse proxy to a provider"
-        if not _is_loopback(flow.client_conn.peername):
+        if not flow.client_conn.peername or not _is_loopback(flow.client_conn.peername[0]):
             return "only programs on this machine are served: ask on 127.0.0.1"
-        allowed = self._hosts(flow)
-        host = flow.request.headers.get("host", "").lower()
-        if host not in allowed:
+        allowed = _names(self._settings.listen.claude.host, flow.client_conn.sockname[1])
+        if flow.request.headers.get("host", "").lower() not in allowed:
             base = f"http://{Address(host=flow.client_conn.sockname[0], port=flow.client_conn.sockname[1])}"
             return f"the Host header is not one of flowpool's: set ANTHROPIC_BASE_URL={base}"
-        return _from_elsewhere(flow.request, allowed)
+        return _from_elsewhere(flow.request, allowed) if _FROM_A_PAGE & head.headers.keys() else None
 
-    def _hosts(self, flow: http.HTTPFlow) -> frozenset[str]:
-        """The names under which this very listener may be asked."""
-        port = flow.client_conn.sockname[1]
-        names = {f"{host}:{port}" for host in ("127.0.0.1", "localhost", "[::1]")}
-        names.add(str(Address(host=self._settings.listen.claude.host, port=port)).lower())
-        if port == HTTP_PORT:  # clients leave the default port out
-            names |= {"127.0.0.1", "localhost", "[::1]"}
-        return frozenset(names)
+
+@lru_cache(maxsize=16)
+def _names(host: str, port: int) -> frozenset[str]:
+    """The names under which a listener may be asked."""
+    names = {f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")}
+    names.add(str(Address(host=host, port=port)).lower())
+    if port == HTTP_PORT:  # clients leave the default port out
+        names |= {"127.0.0.1", "localhost", "[::1]"}
+    return frozenset(names)
 
 
 def _from_elsewhere(request: http.Request, allowed: frozenset[str]) -> str | None:
-    """Why a web page may not ask; programs send none of these headers."""
+    """Why a web page may not ask."""
     origin = request.headers.get("origin", "").lower()
     if origin and origin not in {f"http://{name}" for name in allowed}:
         return "requests from web pages of another origin are not served: use flowpool's own address"
@@ -119,18 +124,25 @@ def _from_elsewhere(request: http.Request, allowed: frozenset[str]) -> str | Non
     return None
 
 
+def _is_our_header(field: tuple[bytes, bytes]) -> bool:
+    return field[0].lower().startswith(_OUR_HEADERS)
+
+
 def is_ours(path: str) -> bool:
     """Whether a path is flowpool's own, however it is written."""
-    plain = path.partition("?")[0]
+    return _is_ours(path.partition("?")[0])
+
+
+@lru_cache(maxsize=64)
+def _is_ours(plain: str) -> bool:
     for _ in range(3):  # decoded as often as anybody behind us might
         plain = unquote(plain)
     plain = "/" + plain.replace("\\", "/").lstrip("/").lower()
     return any(_OURS.match(way) for way in (plain, posixpath.normpath(plain)))
 
 
-def _is_loopback(peer: tuple[str, int] | None) -> bool:
-    if not peer:
-        return False
-    address = ipaddress.ip_address(peer[0].partition("%")[0])
+@lru_cache(maxsize=16)
+def _is_loopback(host: str) -> bool:
+    address = ipaddress.ip_address(host.partition("%")[0])
     mapped = getattr(address, "ipv4_mapped", None)
     return (mapped or address).is_loopback

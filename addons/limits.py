@@ -1,5 +1,7 @@
 """Limits: an answer's head becomes readings, and says how the rest of it is to be read."""
 
+from functools import lru_cache
+
 from mitmproxy import http
 
 from addons.exchange import EXCHANGES, Course, Exchange, Path
@@ -83,7 +85,10 @@ def request_head(request: http.Request) -> Head:
 
 def _headers(message: http.Message) -> dict[str, str]:
     """The first value of each name, in lower case."""
-    headers: dict[str, str] = {}
-    for name, value in message.headers.fields:
-        headers.setdefault(name.decode("latin-1").lower(), value.decode("latin-1"))
-    return headers
+    fields = message.headers.fields
+    return {_lower(name): value.decode("latin-1") for name, value in reversed(fields)}
+
+
+@lru_cache(maxsize=512)  # the same names come with every message
+def _lower(name: bytes) -> str:
+    return name.decode("latin-1").lower()

@@ -7,7 +7,7 @@ started), so when none was given the same program is started again, in the same 
 import os
 import sys
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,16 +15,17 @@ from typing import Any
 import ruamel.yaml
 from mitmproxy import ctx, exceptions
 from mitmproxy.net import server_spec
-from mitmproxy.proxy.mode_specs import ReverseMode
+from mitmproxy.proxy.mode_specs import ProxyMode, ReverseMode
 
 from addons import ports
 from credentials.errors import FileFault
 from home import running
-from home.checks import Address
+from home.checks import Address, is_loopback
 from home.paths import Home
 from home.settings import Settings
 
 RESTARTED = "FLOWPOOL_RESTARTED"
+EVERYWHERE = ("", "0.0.0.0", "::")  # noqa: S104 - compared, not bound
 _NAME = "mitm_config.yaml"
 
 
@@ -36,14 +37,17 @@ def ensure_modes(settings: Settings) -> None:
     """Start mitmproxy again with our modes when the user gave none; does not return in that case."""
     restarted = os.environ.pop(RESTARTED, None)
     if ctx.options.mode != ctx.options.default("mode"):
+        refuse_loop(ctx.options.mode)
         return
     if restarted:
         raise StartError("mitmproxy did not take the mode that flowpool gave it")
     listen = settings.listen.claude
     if ctx.options.listen_port is not None:
         listen = Address(host=listen.host, port=ctx.options.listen_port)
+    mode = mode_of(settings, listen)
+    refuse_loop([mode])
     refuse_taken(listen)
-    arguments = [sys.executable, *sys.orig_argv[1:], "--mode", mode_of(settings, listen)]
+    arguments = [sys.executable, *sys.orig_argv[1:], "--mode", mode]
     sys.stdout.flush()
     sys.stderr.flush()
     os.execve(sys.executable, arguments, {**os.environ, RESTARTED: "1"})  # noqa: S606 - no shell, our own program
@@ -87,6 +91,24 @@ def refuse_taken(listen: Address) -> None:
             f"{listen} is taken by {ports.owner(listen.port)}; stop it, or set another address:"
             " [listen] claude in config.toml"
         )
+
+
+def refuse_loop(modes: Iterable[str]) -> None:
+    """Say that an upstream is where we listen ourselves: each request would come back to us."""
+    for mode in map(ProxyMode.parse, modes):
+        if isinstance(mode, ReverseMode):
+            host, port = mode.address
+            listen = mode.listen_host(ctx.options.listen_host), mode.listen_port(ctx.options.listen_port)
+            if port == listen[1] and _meet(host, listen[0]):
+                raise StartError(
+                    f"the upstream {host}:{port} is this proxy itself; set [providers.anthropic] upstream in config.toml"
+                    " to the provider's address"
+                )
+
+
+def _meet(host: str, listen: str) -> bool:
+    """Whether who asks that host on this machine meets who listens there; no listen means everywhere."""
+    return host == listen or (is_loopback(host) and (listen in EVERYWHERE or "localhost" in (host, listen)))
 
 
 def refuse_second(home: Home) -> None:

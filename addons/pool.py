@@ -18,7 +18,7 @@ try:
     options.ensure_modes(chosen)  # may start mitmproxy again, so what takes long to load comes after it
     options.apply_defaults()
 
-    from addons.accounts import Accounts
+    from addons.accounts import Accounts, readable
     from addons.admit import Admit
     from addons.control import Control
     from addons.limits import Limits
@@ -30,6 +30,7 @@ try:
     from addons.route import Route
     from addons.sign import Signer
     from addons.status import status_of
+    from addons.table import Table
     from credentials.backends import open_store
     from home import accounts, controlkey
     from home.state.state import State
@@ -40,12 +41,10 @@ try:
     store = open_store(
         chosen.credentials.backend, home.state_folder, lambda: [one.id for one in accounts.load(home.accounts)]
     )
-    stored = set(store.ids())
     print(f"flowpool: secrets are kept {store.describe()}", file=sys.stderr)
 
     router = Router(chosen.rules)
-    secrets = {account.id: store.get(account.id) for account in known if account.id in stored}
-    pool = Accounts(known, secrets, router=router, path=home.accounts, store=store, wake=wake_paused)
+    pool = Accounts(known, readable(store, known), router=router, path=home.accounts, store=store, wake=wake_paused)
     recent = Recent()
     remember = Remember(router, State(home.state))
     signer = Signer(pool.members, pool.credentials)
@@ -53,7 +52,6 @@ try:
     start = options.Options(home, chosen)
 
     addons = [
-        LogFile(home.log, chosen.log.level),
         start,
         Replay(signer),
         Admit(chosen, {upstreams[ANTHROPIC.name]: ANTHROPIC}),
@@ -63,6 +61,8 @@ try:
         Route(router, pool.members, signer),
         RequestLog(pool.ever, recent.add, remember.ended),
         remember,
+        LogFile(home.log, chosen.log.level),  # after those who have a last word
+        Table(),
     ]
 except Exception as error:
     for line in str(error).splitlines() or [type(error).__name__]:

@@ -10,6 +10,8 @@ from typing import Any
 
 from credentials.redaction import redacted
 
+_TEXT = "flowpool_text"
+
 
 class RedactedRecord(logging.LogRecord):
     """A log record whose text and traceback hold no credential."""
@@ -20,8 +22,11 @@ class RedactedRecord(logging.LogRecord):
             self.exc_text = redacted("".join(traceback.format_exception(*self.exc_info)).rstrip())
 
     def getMessage(self) -> str:  # noqa: N802 - the parent's name
-        """Format the message, redacted."""
-        return redacted(super().getMessage())
+        """Format the message, redacted; every handler asks, and all get the same."""
+        text: str | None = self.__dict__.get(_TEXT)
+        if text is None:
+            text = self.__dict__[_TEXT] = redacted(super().getMessage())
+        return text
 
 
 def install() -> None:

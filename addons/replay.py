@@ -1,12 +1,13 @@
 """Replay: mitmproxy's HTTP layer, taught to send a request again before its client has seen a byte.
 
-This is the one file that knows mitmproxy's internals; tests/addons/test_replay.py pins every name that it uses. The layers here
+This is the file that knows most of mitmproxy's internals; tests/addons/test_replay.py pins every name that it uses. The layers here
 are mitmproxy's generators: they take events, yield commands, and never await. What to do next is asked of the addons by one hook,
 `flowpool_attempt`, whenever nothing of an answer has reached the client and an attempt has ended, or none has begun; the answer
 is the exchange's `step`. See docs/facts/mitmproxy.md for what was measured of mitmproxy and why this way was taken.
 """
 
 import time
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import cast
@@ -38,6 +39,8 @@ from addons.http1 import make_tolerant
 from addons.replies import SUCCESS, own
 from addons.sign import Signer
 from addons.stream import Passage
+from addons.table import TabledAddons
+from addons.writes import joined
 from providers.contract import ErrorEvent
 from routing.transport import Failure
 
@@ -561,6 +564,26 @@ class ReplayLayer(HttpLayer):
     clock_at = 0.0
 
     def _handle_event(self, event: events.Event) -> Commands:
+        yield from joined(self.hooked(event))
+
+    def hooked(self, event: events.Event) -> Commands:
+        """Take an event, and run the hooks that can be run on the spot; what they let go on follows as it would have."""
+        addons = ctx.master.addons
+        coming = deque([event])
+        while coming:
+            for command in self.handled(coming.popleft()):
+                if (
+                    isinstance(command, commands.StartHook)
+                    and command.blocking
+                    and isinstance(addons, TabledAddons)
+                    and addons.ran(command)
+                ):
+                    coming.append(events.HookCompleted(command))
+                else:
+                    yield command
+
+    def handled(self, event: events.Event) -> Commands:
+        """Take an event; afterwards see when the clock must wake."""
         if isinstance(event, events.Wakeup) and event.command not in self.command_sources:
             if event.command is self.clock:
                 self.clock = None

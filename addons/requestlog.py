@@ -1,5 +1,10 @@
-"""The request log: one canonical JSON line per request."""
+"""The request log: one canonical JSON line per request.
 
+Lines are written a few at a time, just after: writing one costs as much as choosing an account and signing, and nobody needs to wait
+for it.
+"""
+
+import asyncio
 import json
 import logging
 import time
@@ -14,17 +19,26 @@ from addons.guard import fail_closed
 from addons.replies import SUCCESS
 from routing.words import Account, AccountId
 
+EVERY = 0.1
+"""Seconds that a line may wait for others."""
+
 logger = logging.getLogger("flowpool.requests")
 
 
 class RequestLog:
-    """Writes the line when the exchange is over, and hands it to every sink."""
+    """Hands the line to every sink when the exchange is over, and writes it."""
 
     name = "flowpool_requestlog"
 
     def __init__(self, accounts: Mapping[AccountId, Account], *sinks: Callable[[dict[str, Any]], None]) -> None:
         self._accounts = accounts
         self._sinks = sinks
+        self._waiting: list[dict[str, Any]] = []
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def running(self) -> None:
+        """From now on lines may wait."""
+        self._loop = asyncio.get_running_loop()
 
     @fail_closed
     def response(self, flow: http.HTTPFlow) -> None:
@@ -42,9 +56,23 @@ class RequestLog:
             return
         exchange.is_logged = True
         line = self.line(flow, exchange)
-        logger.info("%s", json.dumps(line, separators=(",", ":")))
         for sink in self._sinks:
             sink(line)
+        self._waiting.append(line)
+        if self._loop is None:
+            self.write()
+        elif len(self._waiting) == 1:
+            self._loop.call_later(EVERY, self.write)
+
+    def write(self) -> None:
+        """Write the lines that wait."""
+        waiting, self._waiting = self._waiting, []
+        for line in waiting:
+            logger.info("%s", json.dumps(line, separators=(",", ":")))
+
+    def done(self) -> None:
+        """Write the last lines."""
+        self.write()
 
     def line(self, flow: http.HTTPFlow, exchange: Exchange) -> dict[str, Any]:
         """The request as a document; times in milliseconds, nothing of what was said."""

@@ -4,8 +4,8 @@ The flow never holds a live credential. What is sent is a copy of its head, made
 """
 
 import copy
-import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 from mitmproxy import http
 from mitmproxy.net.http import url
@@ -17,8 +17,10 @@ from routing.words import Account, AccountId
 
 MASK = b"[masked]"
 SECRET_HEADERS = frozenset({b"authorization", b"x-api-key", b"proxy-authorization", b"cookie"})
+HOP_BY_HOP = frozenset({b"host", b"connection"})
+"""What is said anew on every hop, as far as it concerns us."""
 
-_BREAK = re.compile(rb"[\r\n\0]")
+_BREAKS = (b"\r", b"\n", b"\0")
 
 type Fields = list[tuple[bytes, bytes]]
 
@@ -40,7 +42,10 @@ class Signer:
         head.data = copy.copy(request.data)
         head.data.content = None  # the head only: mitmproxy keeps it until the stream ends
         head.data.authority = b""  # whatever form the client's target had, the upstream gets a path
-        fields = [(name, _hop_by_hop(name, value, request)) for name, value in request.headers.fields]
+        fields = [
+            (name, _hop_by_hop(name, value, request) if name.lower() in HOP_BY_HOP else value)
+            for name, value in request.headers.fields
+        ]
         if exchange is None:
             fields = _without_secrets(fields)
         elif exchange.is_pooled:
@@ -69,13 +74,15 @@ def mask(request: http.Request) -> tuple[tuple[bytes, bytes], ...]:
     """
     fields = request.headers.fields
     own = tuple((name, value) for name, value in fields if is_secret(name))
-    if own or hides_lines(request):
+    is_torn = hides_lines(request)
+    if own or is_torn:
         request.headers.fields = tuple(
-            (name, MASK if is_secret(name) or _BREAK.search(value) else value) for name, value in fields
+            (name, MASK if is_secret(name) or (is_torn and _breaks(value)) else value) for name, value in fields
         )
     return own
 
 
+@lru_cache(maxsize=512)  # a client sends the same names with every request
 def is_secret(name: bytes) -> bool:
     """Whether a field of that name may hold a credential, however the name is written."""
     return name.strip().lower().replace(b"_", b"-") in SECRET_HEADERS
@@ -83,20 +90,20 @@ def is_secret(name: bytes) -> bool:
 
 def hides_lines(request: http.Request) -> bool:
     """Whether a field holds a line break or NUL, which other servers may take for the beginning of another field."""
-    return any(_BREAK.search(name) or _BREAK.search(value) for name, value in request.headers.fields)
+    return _breaks(b" ".join([part for field in request.headers.fields for part in field]))
+
+
+def _breaks(text: bytes) -> bool:
+    return any(mark in text for mark in _BREAKS)
 
 
 def _hop_by_hop(name: bytes, value: bytes, request: http.Request) -> bytes:
     """The value for the next hop: its own Host, and no Connection header that would make it drop the credential."""
-    match name.lower():
-        case b"host":
-            return _host(request)
-        case b"connection":
-            tokens = value.split(b",")
-            kept = [token for token in tokens if not is_secret(token)]
-            return value if len(kept) == len(tokens) else b",".join(kept)
-        case _:
-            return value
+    if name.lower() == b"host":
+        return _host(request)
+    tokens = value.split(b",")
+    kept = [token for token in tokens if not is_secret(token)]
+    return value if len(kept) == len(tokens) else b",".join(kept)
 
 
 def _host(request: http.Request) -> bytes:

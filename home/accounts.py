@@ -16,14 +16,36 @@ from home.schema import PROVIDERS
 from routing.words import Account, AccountId, Kind
 
 VERSION = 1
+TOP = ("version", "accounts")
 RESERVED = ("client",)  # in logs it stands for the client's own login
 NAME_RULE = "1 to 32 of a-z 0-9 . _ -, beginning with a letter or digit, and not the reserved name client"
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}")
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_KEYS = ("id", "name", "provider", "kind", "enabled", "rank")
 
 type Accounts = tuple[Account, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key of an account. wanted: what follows "must be". meaning: one line for people."""
+
+    wanted: str
+    meaning: str
+
+
+KEYS = {
+    "id": Key("1 to 64 letters, digits, _ or -", "what its secret and its history are kept under; never changes"),
+    "name": Key(NAME_RULE, "what you call it, in commands and logs; `flowpool rename`"),
+    "provider": Key(" or ".join(PROVIDERS), "whose service it pays for"),
+    "kind": Key(" or ".join(Kind), "how its credential was issued; `flowpool add --kind`"),
+    "enabled": Key("true or false", "whether it may serve; `flowpool enable` and `disable`"),
+    "rank": Key(
+        "a whole number",
+        "an order of your own, lower first, none last; a nearly full account comes after the others all the same;"
+        " `flowpool rank`",
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +126,8 @@ def _read(found: toml.Table) -> Accounts:
     if isinstance(version, bool) or version != VERSION:
         raise _Wrong(f"must be {VERSION}", key="version")
     if found:
-        raise _Wrong("is not known here", key=next(iter(found)))
+        key = next(iter(found))
+        raise _Wrong(f"is not known here; did you mean {nearest(key, TOP) or ', '.join(TOP)}?", key=key)
     if not isinstance(tables, list):
         raise _Wrong("must be tables: [[accounts]]", key="accounts")
     return tuple(_account(index, table) for index, table in enumerate(tables))
@@ -114,17 +137,17 @@ def _account(index: int, table: Any) -> Account:
     if not isinstance(table, dict):
         raise _Wrong("must be a table", index)
     for key in table:
-        if key not in _KEYS:
-            raise _Wrong(f"is not known here; did you mean {nearest(key, _KEYS) or ', '.join(_KEYS)}?", index, key)
+        if key not in KEYS:
+            raise _Wrong(f"is not known here; did you mean {nearest(key, KEYS) or ', '.join(KEYS)}?", index, key)
     rank = table.get("rank")
     if rank is not None and (isinstance(rank, bool) or not isinstance(rank, int)):
-        raise _Wrong("must be a whole number", index, "rank")
+        raise _must(index, "rank")
     enabled = table.get("enabled", True)
     if not isinstance(enabled, bool):
-        raise _Wrong("must be true or false", index, "enabled")
+        raise _must(index, "enabled")
     return Account(
-        id=AccountId(_text(index, table, "id", _ID, "1 to 64 letters, digits, _ or -")),
-        name=_text(index, table, "name", _NAME, NAME_RULE),
+        id=AccountId(_text(index, table, "id", _ID)),
+        name=_text(index, table, "name", _NAME),
         provider=_provider(index, table.get("provider")),
         kind=_kind(index, table.get("kind")),
         enabled=enabled,
@@ -132,17 +155,21 @@ def _account(index: int, table: Any) -> Account:
     )
 
 
-def _text(index: int, table: toml.Table, key: str, pattern: re.Pattern[str], rule: str) -> str:
+def _must(index: int, key: str, hint: str = "") -> _Wrong:
+    return _Wrong(f"must be {KEYS[key].wanted}{hint}", index, key)
+
+
+def _text(index: int, table: toml.Table, key: str, pattern: re.Pattern[str]) -> str:
     value = table.get(key)
     if not isinstance(value, str) or not pattern.fullmatch(value) or value in RESERVED:
-        raise _Wrong(f"must be {rule}", index, key)
+        raise _must(index, key)
     return value
 
 
 def _provider(index: int, value: Any) -> str:
     if isinstance(value, str) and value in PROVIDERS:
         return value
-    raise _Wrong(f"must be {' or '.join(PROVIDERS)}", index, "provider")
+    raise _must(index, "provider")
 
 
 def _kind(index: int, value: Any) -> Kind:
@@ -150,8 +177,7 @@ def _kind(index: int, value: Any) -> Kind:
         return Kind(value)
     except ValueError:
         near = nearest(value, Kind) if isinstance(value, str) else None
-        hint = f"; did you mean {near}?" if near else ""
-        raise _Wrong(f"must be {' or '.join(Kind)}{hint}", index, "kind") from None
+        raise _must(index, "kind", f"; did you mean {near}?" if near else "") from None
 
 
 def _check_unique(accounts: Accounts) -> Accounts:

@@ -1,4 +1,4 @@
-"""What one setting's value must be: each check returns the value to use or raises ValueError with what is expected."""
+"""What one setting's value must be; what is told of a wrong one never quotes it, since it may be a secret by mistake."""
 
 import math
 import re
@@ -6,13 +6,37 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-type Check = Callable[[Any], Any]
-
 LONGEST = 366 * 86400.0  # seconds; longer is a slip, and far longer ends past the last year of datetime
 MOST_TRIES = 20  # of one list of waits
+MOST = 1_000_000_000  # ms or KiB; as good as endless
+MOST_MIB = 1_000_000
 
 _HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}[A-Za-z0-9])?")
 _ADDRESS = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<host>[^\[\]:]+)):(?P<port>[0-9]{1,5})")
+
+
+def _no_hint(_: Any) -> str:
+    return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """What a value must be.
+
+    wanted: type, unit and range, as they follow "must be". read: returns the value to use; the words of its ValueError are
+    dropped, as they may quote the value. hint: what else to say to this value.
+    """
+
+    wanted: str
+    read: Callable[[Any], Any]
+    hint: Callable[[Any], str] = _no_hint
+
+    def __call__(self, value: Any) -> Any:
+        """Return the value to use; raise ValueError, which says what is wanted."""
+        try:
+            return self.read(value)
+        except ValueError:
+            raise ValueError(self.wanted + self.hint(value)) from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,13 +54,13 @@ class Address:
         """Read host:port or [IPv6]:port; raise ValueError."""
         match = _ADDRESS.fullmatch(text)
         if match is None or int(match["port"]) > 65535:  # noqa: PLR2004
-            raise ValueError('an address such as "127.0.0.1:3456" or "[::1]:3456", port 0 to 65535')
+            raise ValueError("no address, or a port over 65535")
         if match["six"]:
             import ipaddress  # noqa: PLC0415  # each of these costs some of the 150 ms that `status` may take
 
             return cls(host=str(ipaddress.IPv6Address(match["six"])), port=int(match["port"]))
         if not _HOST.fullmatch(match["host"]):
-            raise ValueError("an address whose host is a name or a number")
+            raise ValueError("the host is neither a name nor a number")
         return cls(host=match["host"], port=int(match["port"]))
 
     def __str__(self) -> str:
@@ -52,81 +76,84 @@ def nearest(word: str, valid: Iterable[str]) -> str | None:
     return found[0] if found else None
 
 
-def flag(value: Any) -> bool:
-    """Accept true and false alone."""
+def _flag(value: Any) -> bool:
     if not isinstance(value, bool):
-        raise ValueError("true or false")  # noqa: TRY004
+        raise ValueError  # noqa: TRY004
     return value
 
 
-def number(low: float, high: float, what: str) -> Check:
+def number(low: float, high: float, wanted: str) -> Check:
     """Accept a finite number between two bounds; whole ones too, never true or false."""
 
-    def check(value: Any) -> float:
-        if isinstance(value, str):
-            raise ValueError(f"{what}: a number without quotes and without a unit")  # noqa: TRY004
+    def read(value: Any) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-            raise ValueError(what)
+            raise ValueError
         return float(value)
 
-    return check
+    return Check(wanted=wanted, read=read, hint=_plain)
 
 
-fraction = number(0, 1, "a number from 0 to 1")
-seconds = number(0, LONGEST, "seconds, from 0 to a year")
-some_seconds = number(math.ulp(0), LONGEST, "seconds, more than 0 and at most a year")
-amount = number(0, 1e9, "a number, 0 or more")
-some_amount = number(math.ulp(0), 1e6, "a number, more than 0")
-
-
-def waits(value: Any) -> tuple[float, ...]:
-    """Accept a list of seconds, which may be empty."""
-    if not isinstance(value, list) or len(value) > MOST_TRIES:
-        raise ValueError(f"a list of at most {MOST_TRIES} numbers, in seconds")
-    try:
-        return tuple(seconds(item) for item in value)
-    except ValueError:
-        raise ValueError("a list of seconds, each from 0 to a year") from None
+def _plain(value: Any) -> str:
+    return ": a number without quotes and without a unit" if isinstance(value, str) else ""
 
 
 def one_of(*names: str) -> Check:
     """Accept one of a few names; an unknown one is answered with the nearest."""
-    valid = " or ".join(f'"{name}"' for name in names)
 
-    def check(value: Any) -> str:
+    def read(value: Any) -> str:
         if isinstance(value, str) and value in names:
             return value
-        near = nearest(value, names) if isinstance(value, str) else None
-        raise ValueError(f'{valid}; did you mean "{near}"?' if near and len(names) > 1 else valid)
+        raise ValueError
 
-    return check
+    def hint(value: Any) -> str:
+        near = nearest(value, names) if isinstance(value, str) and len(names) > 1 else None
+        return f'; did you mean "{near}"?' if near else ""
+
+    return Check(wanted=" or ".join(f'"{name}"' for name in names), read=read, hint=hint)
 
 
-def address(value: Any) -> Address:
-    """Accept host:port."""
+def _waits(value: Any) -> tuple[float, ...]:
+    if not isinstance(value, list) or len(value) > MOST_TRIES:
+        raise ValueError
+    return tuple(seconds(item) for item in value)
+
+
+def _address(value: Any) -> Address:
     if not isinstance(value, str):
-        raise ValueError('an address such as "127.0.0.1:3456"')  # noqa: TRY004
+        raise ValueError  # noqa: TRY004
     return Address.parse(value)
 
 
-def upstream(value: Any) -> str:
-    """Accept the root of a service: https, or http to this machine. The message never quotes it: it may hold a password."""
-    wanted = "a URL such as https://api.anthropic.com"
+def _upstream(value: Any) -> str:
     if not isinstance(value, str) or not value.isascii() or not value.isprintable() or " " in value:
-        raise ValueError(wanted)
+        raise ValueError
     from urllib.parse import urlsplit  # noqa: PLC0415
 
     parts = urlsplit(value)
     host, port = parts.hostname or "", parts.port  # raises ValueError too
     if "@" in parts.netloc or "?" in value or "#" in value or parts.path not in ("", "/"):
-        raise ValueError(f"{wanted}, without path, query or credentials")
+        raise ValueError
     if not _is_host(host) or port == 0 or parts.netloc.endswith(":"):
-        raise ValueError(wanted)
-    if parts.scheme == "http" and not is_loopback(host):
-        raise ValueError("https, or http only to this machine (127.0.0.1, localhost, [::1])")
-    if parts.scheme not in ("http", "https"):
-        raise ValueError(wanted)
+        raise ValueError
+    if parts.scheme != "https" and not (parts.scheme == "http" and is_loopback(host)):
+        raise ValueError
     return f"{parts.scheme}://{parts.netloc.lower()}"
+
+
+flag = Check(wanted="true or false", read=_flag)
+fraction = number(0, 1, "a number from 0 to 1")
+seconds = number(0, LONGEST, "seconds, from 0 to a year")
+some_seconds = number(math.ulp(0), LONGEST, "seconds, more than 0 and at most a year")
+milliseconds = number(0, MOST, f"a number of milliseconds from 0 to {MOST}")
+kib = number(0, MOST, f"a number of KiB from 0 to {MOST}")
+some_mib = number(math.ulp(0), MOST_MIB, f"a number of MiB, more than 0 and at most {MOST_MIB}")
+waits = Check(wanted=f"a list of at most {MOST_TRIES} numbers, each of seconds from 0 to a year", read=_waits)
+address = Check(wanted='an address such as "127.0.0.1:3456" or "[::1]:3456", port 0 to 65535', read=_address)
+upstream = Check(
+    wanted="a URL such as https://api.anthropic.com, without path, query or credentials, with http only to this machine"
+    " (127.0.0.1, localhost, [::1])",
+    read=_upstream,
+)
 
 
 def is_loopback(host: str) -> bool:

@@ -50,6 +50,13 @@ class AccountsError(HomeError):
         self.fault = fault
 
 
+class FolderError(HomeError):
+    """A folder of flowpool's cannot be made."""
+
+    def __init__(self, folder: Path, error: OSError) -> None:
+        super().__init__(f"{folder}: {error.strerror or type(error).__name__}; run: ls -ld '{folder}'")
+
+
 class ControlKeyError(HomeError):
     """control.key does not hold a key."""
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Self
 
 from credentials.files import make_folder
+from home.errors import FolderError
 
 VARIABLE = "FLOWPOOL_HOME"
 
@@ -32,9 +33,12 @@ class Home:
         return cls(config_folder=folders.user_config_path, state_folder=folders.user_state_path)
 
     def make(self) -> Self:
-        """Make the folders that are missing, for us alone."""
-        make_folder(self.config_folder)
-        make_folder(self.state_folder)
+        """Make the folders that are missing, for us alone. Raises FolderError."""
+        for folder in (self.config_folder, self.state_folder):
+            try:
+                make_folder(folder)
+            except OSError as error:
+                raise FolderError(folder, error) from error
         return self
 
     @property

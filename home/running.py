@@ -4,6 +4,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -43,10 +44,11 @@ def read(path: Path) -> Running | None:
 
 
 def remove(path: Path, pid: int) -> None:
-    """Forget the proxy with this pid; another one's file stays."""
+    """Forget the proxy with this pid; another one's file stays, and so does one that cannot be removed."""
     running = _read(path)
     if running and running.pid == pid:
-        path.unlink(missing_ok=True)
+        with suppress(OSError):  # who reads it finds that its process is gone
+            path.unlink()
 
 
 def _read(path: Path) -> Running | None:

@@ -1,11 +1,15 @@
-"""Every setting of config.toml: its default, its meaning and what it must be."""
+"""Every setting of config.toml, with its default, its meaning and what it must be; every environment variable.
+
+docs/settings.md and a new config.toml are made of it.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
+from credentials import rings
 from credentials.backends import BACKENDS
-from home import checks
+from home import checks, paths
 from home.tables import Settings
 from routing.rules import Overage
 
@@ -19,7 +23,8 @@ STRATEGIES = ("perishing",)  # what routing offers; a test holds it against rout
 class Setting:
     """One setting.
 
-    meaning: one line for people. default: the value that holds when it is not set.
+    check: what it must be, range and unit included. meaning: one line for people.
+    default: the value that holds when it is not set.
     """
 
     check: checks.Check
@@ -34,8 +39,14 @@ _KNOWN: dict[str, tuple[checks.Check, str]] = {
         checks.one_of(*BACKENDS),
         "where secrets are kept: auto takes the system's keyring if there is one, else the file",
     ),
-    "routing.strategy": (checks.one_of(*STRATEGIES), "how accounts are ordered"),
-    "routing.switch_at": (checks.fraction, "an account this full comes after all others; 0 to 1"),
+    "routing.strategy": (
+        checks.one_of(*STRATEGIES),
+        "how accounts are ordered: perishing asks first whose quota would be lost soonest",
+    ),
+    "routing.switch_at": (
+        checks.fraction,
+        "an account this full gets new conversations after all but API keys without a rank; 0 to 1",
+    ),
     "routing.overage": (checks.one_of(*Overage), "paid extra usage: avoid moves to another account, allow takes it"),
     "replay.ambiguous": (checks.flag, "send again even when the first sending may have been worked on"),
     "wait.max": (checks.seconds, "the longest a request waits inside the proxy, in seconds"),
@@ -58,7 +69,10 @@ _KNOWN: dict[str, tuple[checks.Check, str]] = {
     "hold.forbidden_s": (checks.seconds, "after a refusal of permission"),
     "hold.auth_s": (checks.seconds, "after a refused login; doubles each time"),
     "hold.auth_max_s": (checks.seconds, "the longest after refused logins"),
-    "hold.credits_s": (checks.seconds, "after extra usage ran out of credits"),
+    "hold.credits_s": (
+        checks.seconds,
+        "after a model needed credits that were not there, or extra usage ran out with no known reset",
+    ),
     "hold.balance_s": (checks.seconds, "after an API key's balance ran out"),
     "hold.retest_s": (checks.seconds, "how often one request may try whether a hold still stands"),
     "limits.connect_s": (checks.some_seconds, "seconds to reach the provider"),
@@ -66,30 +80,52 @@ _KNOWN: dict[str, tuple[checks.Check, str]] = {
     "limits.stream_idle_s": (checks.some_seconds, "seconds of silence inside a stream"),
     "limits.stream_total_s": (checks.some_seconds, "seconds of a whole stream"),
     "limits.body_read_s": (checks.some_seconds, "seconds for the client to send its request"),
-    "limits.body_mib": (checks.some_amount, "the largest request, in MiB"),
-    "limits.gate_ms": (checks.amount, "how long the first events of a stream are held back to be judged"),
-    "limits.gate_kb": (checks.amount, "how much of a stream is held back at most, in kB"),
-    "log.level": (checks.one_of(*LEVELS), "what is logged; debug adds mitmproxy's word on every connection"),
+    "limits.body_mib": (checks.some_mib, "the largest request, in MiB"),
+    "limits.gate_ms": (checks.milliseconds, "how long the first events of a stream are held back to be judged"),
+    "limits.gate_kb": (checks.kib, "how much of a stream is held back at most, in KiB"),
+    "log.level": (
+        checks.one_of(*LEVELS),
+        "the least that the log file takes; debug adds mitmproxy's word on every connection",
+    ),
 }
 
 
-def _defaults(prefix: str, values: Any) -> Iterator[tuple[str, Any]]:
+VARIABLES: dict[str, str] = {  # name: meaning; a test holds it against what the code reads
+    paths.VARIABLE: (
+        "one folder for everything, made if it is missing; without it, or empty, the platform's config and state folders:"
+        " `~/.config/flowpool` and `~/.local/state/flowpool` on Linux"
+    ),
+    rings.VARIABLE: (
+        "the backend that the package keyring is to use, as a dotted name; one that is no place for secrets is not used"
+    ),
+    "_FLOWPOOL_COMPLETE": "what click reads to complete words in a shell: `bash_source`, `zsh_source` or `fish_source`",
+    "FLOWPOOL_RESTARTED": "flowpool's own mark on the mitmproxy that it started again; leave it unset",
+}
+
+
+def _walk(prefix: str, values: Any) -> Iterator[tuple[str, Any]]:
+    """Yield each table and setting with its values, by dotted key, tables before what is in them."""
     for item in fields(values):
-        value = getattr(values, item.name)
-        if is_dataclass(value) and not isinstance(value, checks.Address):
-            yield from _defaults(f"{prefix}{item.name}.", value)
-        else:
-            yield f"{prefix}{item.name}", value
+        key, value = f"{prefix}{item.name}", getattr(values, item.name)
+        yield key, value
+        if _is_table(value):
+            yield from _walk(f"{key}.", value)
 
 
-def _tables() -> Iterator[str]:
-    for key in _KNOWN:
-        parts = key.split(".")[:-1]
-        yield from (".".join(parts[: count + 1]) for count in range(len(parts)))
+def _is_table(value: Any) -> bool:
+    return is_dataclass(value) and not isinstance(value, checks.Address)
 
 
 SETTINGS: dict[str, Setting] = {
-    key: Setting(check=_KNOWN[key][0], meaning=_KNOWN[key][1], default=default)
-    for key, default in _defaults("", Settings())
+    key: Setting(check=_KNOWN[key][0], meaning=_KNOWN[key][1], default=value)
+    for key, value in _walk("", Settings())
+    if not _is_table(value)
 }
-TABLES: tuple[str, ...] = tuple(dict.fromkeys(_tables()))
+TABLES: dict[str, str] = {  # name: meaning
+    key: (type(value).__doc__ or "").partition("\n")[0] for key, value in _walk("", Settings()) if _is_table(value)
+}
+
+
+def settings_of(table: str) -> dict[str, Setting]:
+    """The settings that stand right in a table, by their bare names."""
+    return {name: found for key, found in SETTINGS.items() for at, _, name in [key.rpartition(".")] if at == table}

@@ -104,9 +104,10 @@ def _wrong(key: str, message: str) -> Fault:
 
 
 def _placed(fault: Fault, places: dict[toml.Key, int]) -> Fault:
-    """Add the line: of the key, else of the table around it."""
+    """Add the line: of the key, else of the first key in it."""
     by_name = {".".join(str(part) for part in key): line for key, line in places.items()}
-    return Fault(key=fault.key, line=by_name.get(fault.key), message=fault.message)
+    inside = (line for name, line in by_name.items() if name.startswith(f"{fault.key}."))
+    return Fault(key=fault.key, line=by_name.get(fault.key) or next(inside, None), message=fault.message)
 
 
 def _build(values: dict[str, Any]) -> Settings:

@@ -17,7 +17,10 @@ class Listen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Anthropic:
-    """Where requests for Anthropic go: scheme, host and perhaps a port; no slash at the end."""
+    """Where requests for Anthropic go.
+
+    upstream: scheme, host and perhaps a port; no slash at the end.
+    """
 
     upstream: str = "https://api.anthropic.com"
 
@@ -31,28 +34,37 @@ class Providers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Log:
-    """What is logged: a level of home.schema.LEVELS; below it nothing is."""
+    """What the log file takes.
+
+    level: one of home.schema.LEVELS; nothing below it is written.
+    """
 
     level: str = "info"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keeping:
-    """Where secrets are kept: a name for credentials.backends.open_store."""
+    """Where secrets are kept.
+
+    backend: a name for credentials.backends.open_store.
+    """
 
     backend: str = "auto"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replay:
-    """ambiguous: send again also when it cannot be told whether the provider began to work."""
+    """What may be sent again.
+
+    ambiguous: also what the provider may have begun to work on.
+    """
 
     ambiguous: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How long and how much: seconds (_s), milliseconds (_ms), 2**20 bytes (_mib), 2**10 bytes (_kb)."""
+    """How long and how much: seconds (_s), milliseconds (_ms), MiB (_mib), KiB (_kb)."""
 
     connect_s: float = 10.0
     headers_s: float = 600.0

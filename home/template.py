@@ -3,7 +3,7 @@
 from typing import Any
 
 from home.checks import Address
-from home.schema import SETTINGS, TABLES, VERSION
+from home.schema import TABLES, VERSION, settings_of
 
 _HEAD = f"""\
 # flowpool's settings. This file is yours: flowpool made it once and never changes it.
@@ -15,27 +15,23 @@ version = {VERSION}
 
 def render() -> str:
     """Return the text of the file."""
-    return _HEAD + "".join(_table(name) for name in TABLES if _settings(name))
+    return _HEAD + "".join(_table(name) for name in TABLES if settings_of(name))
 
 
 def _table(name: str) -> str:
     return f"\n[{name}]\n" + "".join(
-        f"# {key.rpartition('.')[2]} = {_value(SETTINGS[key].default)}  # {SETTINGS[key].meaning}\n"
-        for key in _settings(name)
+        f"# {key} = {literal(setting.default)}  # {setting.meaning}\n" for key, setting in settings_of(name).items()
     )
 
 
-def _settings(table: str) -> list[str]:
-    return [key for key in SETTINGS if key.rpartition(".")[0] == table]
-
-
-def _value(value: Any) -> str:
+def literal(value: Any) -> str:
+    """Return a setting's value as config.toml has it."""
     match value:
         case bool():
             return "true" if value else "false"
         case str() | Address():
             return f'"{value}"'
         case tuple():
-            return f"[{', '.join(_value(item) for item in value)}]"
+            return f"[{', '.join(literal(item) for item in value)}]"
         case _:
             return f"{value:.10g}"

@@ -146,7 +146,9 @@ class Memory:
         if not told.verdict.is_refusal:
             self.ramps.answered(told.exchange)
             self._lift(told)
-        elif told.verdict.hold is not None:
+            return
+        self.ramps.ended(told.exchange)  # it may wait here for this account, and must not wait for itself
+        if told.verdict.hold is not None:
             self._hold(told, told.verdict.hold)
 
     def _read(self, account: AccountId, readings: tuple[Reading, ...], demand: Demand) -> None:

@@ -33,6 +33,8 @@ class Fault:
 
 def read_fault(body: bytes) -> Fault:
     """The error in a body or an event's data, never failing; of a body that was cut, what can still be told."""
+    if not body:
+        return Fault()
     try:
         tree: object = msgspec.json.decode(body)
     except (msgspec.MsgspecError, ValueError, RecursionError):

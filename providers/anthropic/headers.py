@@ -3,12 +3,16 @@
 import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from functools import lru_cache
 
 from providers import times
 from routing.readings import Reading, Status
 from routing.windows import Window
 
 UNIFIED = "anthropic-ratelimit-unified-"
+MOST_USED = (
+    100.0  # times the limit; paid use passes 1.0 by a little, and a time or a count in the place of a fraction by far
+)
 # As docs/facts/anthropic.md#unified-headers says: Keys that name no span (overage, fallback) are labels, not windows.
 _FIELD = re.compile(UNIFIED + r"(.+)-(utilization|reset|status)")
 _CLASSIC = re.compile(r"anthropic-ratelimit-(?:requests|tokens|input-tokens|output-tokens)-(?:limit|remaining|reset)")
@@ -20,21 +24,34 @@ def readings(headers: Mapping[str, str], *, sent_at: datetime, now: datetime) ->
     """The windows that the headers report, shortest first; a field that cannot be read counts as not reported."""
     windows: dict[Window, dict[str, str]] = {}
     for name, value in headers.items():
-        match = _FIELD.fullmatch(name.lower())
-        window = Window.parse(match[1]) if match else None
-        if match is not None and window is not None:
-            windows.setdefault(window, {})[match[2]] = value
+        place = _place(name)
+        if place is not None:
+            windows.setdefault(place[0], {})[place[1]] = value
     found = (_reading(window, fields, sent_at, now=now) for window, fields in windows.items())
     return tuple(sorted(filter(None, found), key=lambda reading: (reading.window.length, reading.window.key)))
 
 
+@lru_cache(maxsize=512)  # the same names come with every answer
+def _place(name: str) -> tuple[Window, str] | None:
+    """Which field of which window a header is."""
+    match = _FIELD.fullmatch(name.lower())
+    window = Window.parse(match[1]) if match else None
+    return None if match is None or window is None else (window, match[2])
+
+
 def _reading(window: Window, fields: Mapping[str, str], sent_at: datetime, *, now: datetime) -> Reading | None:
-    used = times.number(fields.get("utilization", ""))
+    used = _used(fields.get("utilization", ""))
     resets_at = times.reset(fields.get("reset", ""), window.length, now)
     status = _status(fields.get("status", ""))
     if used is None and resets_at is None and status is None:
         return None
     return Reading(window=window, used=used, resets_at=resets_at, status=status, sent_at=sent_at, taken_at=now)
+
+
+def _used(text: str) -> float | None:
+    """A fraction, in whatever size it is believable; it is never rescaled."""
+    used = times.number(text)
+    return used if used is not None and used <= MOST_USED else None
 
 
 def unified_status(headers: Mapping[str, str]) -> Status | None:
@@ -70,8 +87,14 @@ def claim_name(window: Window) -> str:
 
 def has_usage(headers: Mapping[str, str]) -> bool:
     """Whether the headers say anything about use, in the unified form or in the classic one."""
-    names = (name.lower() for name in headers)
-    return any(name.startswith(UNIFIED) or _CLASSIC.fullmatch(name) for name in names)
+    return any(map(tells_usage, headers))
+
+
+@lru_cache(maxsize=512)
+def tells_usage(name: str) -> bool:
+    """Whether a header of that name says anything about use."""
+    low = name.lower()
+    return low.startswith(UNIFIED) or _CLASSIC.fullmatch(low) is not None
 
 
 def retry_after(headers: Mapping[str, str], now: datetime) -> timedelta | None:

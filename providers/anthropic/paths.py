@@ -1,5 +1,6 @@
 """Which requests of the Messages API an account of the pool signs."""
 
+import posixpath
 import re
 from urllib.parse import unquote
 
@@ -24,5 +25,13 @@ def is_pooled(head: Head) -> bool:
 def is_misplaced(head: Head) -> bool:
     """Whether the path ends in a pooled path, however it is written, but is not one."""
     path = bare_path(head)
-    plain = re.sub(r"/+", "/", unquote(path)).rstrip("/").lower()
-    return plain.endswith(_POOLED) and path not in _POOLED
+    return path not in _POOLED and _plain(path).endswith(_POOLED)
+
+
+def _plain(path: str) -> str:
+    """The path as the least strict of servers might read it."""
+    for _ in range(3):
+        path = unquote(path)
+    path = re.split(r"[?#]", path.replace("\\", "/"), maxsplit=1)[0]
+    path = re.sub(r";[^/]*", "", path)  # what follows a semicolon is a segment's parameters
+    return posixpath.normpath(re.sub(r"/+", "/", path)).lower()

@@ -1,7 +1,8 @@
-"""What one answer shows, read once, so that the rows of the table only look."""
+"""What one answer shows, each thing read once, so that the rows of the table only look."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import cached_property
 
 from providers import times
 from providers.anthropic import headers
@@ -28,27 +29,65 @@ _EVENT_STATUS = {
 _OTHER_EVENT_STATUS = 400
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Signs:
-    """An answer, the request it answers, and the moment.
+    """An answer, the request it answers, and the moment; what a row does not look at is never read."""
 
-    unified_reset: plausible for the claimed window, or for a week where none is claimed.
-    retry_forbidden: the provider says that another try is in vain.
-    """
-
-    status: int
-    fault: Fault
-    readings: tuple[Reading, ...]
-    unified_status: Status | None
-    claim: Window | None
-    unified_reset: datetime | None
-    retry_after: timedelta | None
-    has_usage: bool
-    retry_forbidden: bool
-    in_stream: bool
+    answer: Answer
     demand: Demand
     rules: Rules
     now: datetime
+
+    @property
+    def status(self) -> int:
+        """The status, or the one with which an error inside a stream would have been sent."""
+        return self.answer.status
+
+    @property
+    def in_stream(self) -> bool:
+        """Whether it is an error that a stream began with."""
+        return self.answer.error_event is not None
+
+    @cached_property
+    def fault(self) -> Fault:
+        """What the error says."""
+        event = self.answer.error_event
+        return read_fault(self.answer.body if event is None else event)
+
+    @cached_property
+    def readings(self) -> tuple[Reading, ...]:
+        """The windows that the headers report, shortest first."""
+        return headers.readings(self.answer.headers, sent_at=self.now, now=self.now)
+
+    @cached_property
+    def unified_status(self) -> Status | None:
+        """The provider's word on the request as a whole."""
+        return headers.unified_status(self.answer.headers)
+
+    @cached_property
+    def claim(self) -> Window | None:
+        """The window that the provider names as the deciding one."""
+        return headers.claim(self.answer.headers)
+
+    @cached_property
+    def unified_reset(self) -> datetime | None:
+        """When the deciding window resets: plausible for the claimed one, or for a week where none is claimed."""
+        return headers.unified_reset(self.answer.headers, self.claim.length if self.claim else _WEEK, self.now)
+
+    @cached_property
+    def retry_after(self) -> timedelta | None:
+        """How long the provider asks us to stay away."""
+        return headers.retry_after(self.answer.headers, self.now)
+
+    @cached_property
+    def has_usage(self) -> bool:
+        """Whether the headers say anything about use."""
+        return headers.has_usage(self.answer.headers)
+
+    @property
+    def retry_forbidden(self) -> bool:
+        """Whether the provider says that another try is in vain."""
+        return self.answer.headers.get("x-should-retry", "").strip().lower() == "false"
 
     @property
     def is_good(self) -> bool:
@@ -82,31 +121,11 @@ class Signs:
         return self.now + timedelta(seconds=seconds)
 
 
-def read(answer: Answer, demand: Demand, rules: Rules, *, now: datetime) -> Signs:
-    """Everything about an answer that a row may look at."""
-    claim = headers.claim(answer.headers)
-    event = answer.error_event
-    return Signs(
-        status=answer.status,
-        fault=read_fault(answer.body if event is None else event),
-        readings=headers.readings(answer.headers, sent_at=now, now=now),
-        unified_status=headers.unified_status(answer.headers),
-        claim=claim,
-        unified_reset=headers.unified_reset(answer.headers, claim.length if claim else _WEEK, now),
-        retry_after=headers.retry_after(answer.headers, now),
-        has_usage=headers.has_usage(answer.headers),
-        retry_forbidden=answer.headers.get("x-should-retry", "").strip().lower() == "false",
-        in_stream=event is not None,
-        demand=demand,
-        rules=rules,
-        now=now,
-    )
-
-
 def outside_stream(signs: Signs) -> Signs:
     """The error of a stream as if it had come as an answer; a stream's own headers tell of its start only."""
     status = _EVENT_STATUS.get(signs.fault.type, _OTHER_EVENT_STATUS)
-    return replace(signs, status=status, readings=(), unified_status=None, claim=None, has_usage=False)
+    kept = {name: value for name, value in signs.answer.headers.items() if not headers.tells_usage(name)}
+    return replace(signs, answer=replace(signs.answer, status=status, headers=kept))
 
 
 def _just_past(signs: Signs) -> timedelta:

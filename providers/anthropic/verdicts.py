@@ -117,7 +117,7 @@ OTHER_EVENT_ROW = 23
 
 def classify(answer: Answer, demand: Demand, rules: Rules, now: datetime) -> Verdict:
     """The first line of the table that fits."""
-    shown = signs.read(answer, demand, rules, now=now)
+    shown = Signs(answer=answer, demand=demand, rules=rules, now=now)
     row = next((row for row in ROWS if row.fits(shown)), None)
     return _event_verdict(shown) if row is None else row.verdict(shown)
 

@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from addons import accounts as module
-from addons.accounts import Accounts, Live
+from addons.accounts import Accounts, Live, readable
 from addons.watch import Found
 from credentials.credential import Credential, parse
+from credentials.errors import CredentialError, KeyringBroken, Torn
 from credentials.memory import MemoryStore
 from home import accounts as book
 from home.settings import Settings
@@ -277,3 +278,35 @@ def test_what_is_live_is_a_mapping() -> None:
     live.become({HOME.id: 2, THIRD.id: 3})
 
     assert (list(seen), dict(live), len(live)) == ([WORK.id], {HOME.id: 2, THIRD.id: 3}, 2)
+
+
+# The start
+
+
+class Hurt(MemoryStore):
+    """A store of two secrets that fails for some."""
+
+    def __init__(self, faults: dict[str, CredentialError]) -> None:
+        super().__init__()
+        self._faults = faults
+        for account in (WORK, HOME):
+            self.put(account.id, secret(account))
+
+    def get(self, account_id: str) -> Credential:
+        if account_id in self._faults:
+            raise self._faults[account_id]
+        return super().get(account_id)
+
+
+def test_a_secret_that_cannot_be_read_keeps_no_other_from_serving() -> None:
+    """A start takes what can be read; what is not stored is left out, and who is disabled is not asked for."""
+    assert readable(Hurt({WORK.id: Torn("lost a part")}), (WORK, HOME, THIRD)) == {HOME.id: secret(HOME)}
+    assert readable(Hurt({}), (OFF, HOME)) == {HOME.id: secret(HOME)}
+    assert readable(MemoryStore(), (WORK, HOME)) == {}
+
+
+def test_a_store_that_gives_no_secret_at_all_ends_the_start() -> None:
+    """Where nobody could serve, the start says why with the first fault that it met."""
+    broken = KeyringBroken("the keyring did not answer within 5 s")
+    with pytest.raises(KeyringBroken, match="did not answer"):
+        readable(Hurt({WORK.id: broken, HOME.id: Torn("lost a part")}), (WORK, HOME))

@@ -10,6 +10,7 @@ from mitmproxy import http
 
 from addons.exchange import Answered, AttemptEnd, Exchange, Failed
 from addons.judge import NOT_AN_ANSWER, judge
+from addons.limits import head_of
 from providers.anthropic import ANTHROPIC
 from providers.contract import ErrorEvent, Reply, Usage
 from routing.rules import Rules
@@ -59,6 +60,8 @@ def judged(end: AttemptEnd, answer: Answer | None = None, **fields: Any) -> tupl
         response = head(answer)
         response.data.content = answer.body
     made = exchange(end=end, **fields)
+    if answer is not None:  # as addons/limits.py leaves it
+        made.verdict = ANTHROPIC.classify(head_of(head(answer)), DEMAND, made.rules, made.now())
     return judge(response, made, ANTHROPIC, DEMAND), made
 
 

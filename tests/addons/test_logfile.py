@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,6 +26,14 @@ def _levels() -> Iterator[None]:
     yield
     root.setLevel(before[0])
     connections.setLevel(before[1])
+
+
+def _written(log: LogFile) -> None:
+    """Return once nothing waits for the disk."""
+    end = time.monotonic() + 10
+    while log._lines.waiting:
+        assert time.monotonic() < end
+        time.sleep(logfile.EVERY / 10)
 
 
 def test_each_line_has_its_time_and_level(tmp_path: Path) -> None:
@@ -76,8 +85,8 @@ def test_a_disk_that_stands_still_delays_nobody(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(logfile, "WAITING", 5)
     log = LogFile(tmp_path / "flowpool.log", "info")
     log.load(None)
-    assert log._listener is not None
-    handler = log._listener.handlers[0]
+    assert log._writer is not None
+    handler = log._writer.file
 
     def emit(_record: logging.LogRecord) -> None:
         stuck.set()
@@ -88,7 +97,7 @@ def test_a_disk_that_stands_still_delays_nobody(tmp_path: Path, monkeypatch: pyt
     assert stuck.wait(10)
     for number in range(100):
         LOGGER.info("line %d", number)
-    assert log._lines.qsize() <= 5
+    assert len(log._lines.waiting) <= 5
     monkeys.set()
     log.done()
 
@@ -101,3 +110,50 @@ def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path, caplog: pytest.Log
     log.done()
 
     assert "no log file" in caplog.text
+
+
+def test_a_disk_that_refuses_is_said_once_and_its_end_too(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Not a trace for each line: what cannot be written is lost, and the file goes on once there is room."""
+    path = tmp_path / "logs" / "flowpool.log"
+    log = LogFile(path, "info")
+    log.load(None)
+    path.mkdir()  # nothing can be written into a folder
+    for number in range(50):
+        LOGGER.info("lost %d", number)
+    _written(log)
+    path.rmdir()
+    LOGGER.info("kept")
+    _written(log)
+    log.done()
+
+    told = [line for line in caplog.messages if "written" in line]
+    assert len(told) == 2
+    assert "requests go on, run: df -h" in told[0]
+    assert told[1] == f"flowpool: {path} is written again"
+    assert "kept" in path.read_text()
+    assert "lost" not in path.read_text()
+
+
+def test_a_full_disk_does_not_keep_the_program_from_ending(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last bytes may be lost; ending raises nothing."""
+    log = LogFile(tmp_path / "flowpool.log", "info")
+    log.load(None)
+    assert log._writer is not None
+
+    def close() -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(log._writer.file, "close", close)
+    log.done()
+
+
+def test_a_fault_of_ours_is_no_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is wrong with a line itself is told as Python tells it, and the next line is written."""
+    shown: list[logging.LogRecord] = []
+    monkeypatch.setattr(logging.Handler, "handleError", lambda _self, record: shown.append(record))
+    file = logfile._PrivateFile(tmp_path / "flowpool.log", delay=True)
+    file.emit(logging.LogRecord("x", logging.INFO, "", 0, "%d", ("no number",), None))
+    file.emit(logging.LogRecord("x", logging.INFO, "", 0, "well", None, None))
+    file.close()
+
+    assert (len(shown), (tmp_path / "flowpool.log").read_text()) == (1, "well\n")

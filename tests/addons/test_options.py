@@ -3,6 +3,7 @@
 Longer than 250 lines: one module's tests stand in its one test file, as tests/test_tree.py wants it.
 """
 
+import contextlib
 import json
 import os
 import sys
@@ -124,6 +125,42 @@ def test_nobody_starts_again_for_ever(restarts: list[Any], monkeypatch: pytest.M
 
     with pytest.raises(StartError, match="did not take the mode"):
         ensure_modes(Settings())
+    assert restarts == []
+
+
+LOOPS = [
+    ("http://127.0.0.1:3456", "127.0.0.1:3456", True),
+    ("https://localhost:3456", "127.0.0.1:3456", True),
+    ("http://127.0.0.1:3456", "localhost:3456", True),
+    ("http://[::1]:3456", "::1:3456", True),
+    ("http://127.0.0.2:3456", "0.0.0.0:3456", True),
+    ("http://[::1]:3456", ":::3456", True),
+    ("http://localhost:3456", "3456", True),
+    ("http://127.0.0.1:3457", "127.0.0.1:3456", False),
+    ("http://127.0.0.2:3456", "127.0.0.1:3456", False),
+    ("https://api.anthropic.com:3456", "0.0.0.0:3456", False),
+    ("http://127.0.0.1:3456", "127.0.0.1:0", False),
+]
+
+
+@pytest.mark.usefixtures("opts")
+@pytest.mark.parametrize(("upstream", "listen", "loops"), LOOPS)
+def test_an_upstream_that_is_ourselves_is_refused(upstream: str, listen: str, loops: bool) -> None:
+    """Each way to say it is seen before anything listens; another address of this machine is somebody else."""
+    with pytest.raises(StartError, match="is this proxy itself") if loops else contextlib.nullcontext():
+        ours.refuse_loop(["regular@3456", f"reverse:{upstream}@{listen}"])
+
+
+@pytest.mark.parametrize("is_given", [False, True])
+def test_an_upstream_that_is_ourselves_ends_the_start(
+    opts: options.Options, restarts: list[Any], is_given: bool
+) -> None:
+    """Whether the settings say so or a mode that was given, also with the port that -p names."""
+    opts.update(listen_port=9, mode=["reverse:http://127.0.0.1:9"] if is_given else ["regular"])
+    settings = Settings(providers=Providers(anthropic=Anthropic(upstream="http://localhost:9")))
+
+    with pytest.raises(StartError, match="is this proxy itself"):
+        ensure_modes(settings)
     assert restarts == []
 
 

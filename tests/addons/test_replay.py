@@ -629,6 +629,19 @@ def test_a_silent_stream_is_ended(clock: Clock, idle: float, total: float) -> No
     assert made.closed == [made.opened[0]]
 
 
+def test_six_minutes_of_pings_reach_the_client_as_they_come(clock: Clock) -> None:
+    """With the settings as they are, pings alone keep a stream alive, each is handed on at once, and the turn ends well."""
+    made = talk(Script(Send(), course=Course.GATE), clock).client(POST)
+    made.upstream(STREAM_HEAD).passes(2)
+    for count in range(1, 361):
+        made.upstream(chunk(PING)).passes(1)
+        assert made.got.count(chunk(PING)) == count
+    made.upstream(chunk(BODY) + b"0\r\n\r\n")
+
+    assert unchunked(made.got) == PING * 360 + BODY
+    assert made.closed == []
+
+
 def test_a_stream_that_speaks_lives(clock: Clock) -> None:
     """Each event puts the idle limit off."""
     made = talk(Script(Send(), course=Course.GATE, stream_idle_s=3.0), clock).client(POST).upstream(STREAM_HEAD)

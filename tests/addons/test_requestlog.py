@@ -1,5 +1,6 @@
 """The request log: one line per request, and what stands in it."""
 
+import asyncio
 import json
 import logging
 import re
@@ -179,6 +180,25 @@ def test_every_sink_gets_the_line(caplog: pytest.LogCaptureFixture) -> None:
         RequestLog(turn.pool.accounts, first.append, second.append).response(turn.flow)
 
     assert first == second == [json.loads(caplog.messages[-1])]
+
+
+def test_lines_wait_a_moment_for_others(caplog: pytest.LogCaptureFixture) -> None:
+    """In a running proxy nobody waits for the writing of a line; the end writes what waits."""
+    caplog.set_level(logging.INFO, "flowpool.requests")
+    turn = ok_turn()
+    caplog.clear()
+    log = RequestLog(turn.pool.accounts)
+
+    async def two() -> None:
+        log.running()
+        for _ in range(2):
+            turn.exchange.is_logged = False
+            log.response(turn.flow)
+        assert logged(caplog) == []
+        log.done()
+
+    asyncio.run(two())
+    assert [line["id"] for line in logged(caplog)] == 2 * [turn.exchange.id]
 
 
 def test_our_own_paths_are_not_logged(caplog: pytest.LogCaptureFixture) -> None:

@@ -3,13 +3,17 @@
 Longer than 250 lines: all stories of one module stand in its one test file, as tests/test_tree.py wants it.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Self
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from addons.exchange import EXCHANGES, Pause
+from addons import exchange
+from addons.exchange import EXCHANGES, Pause, Relay
 from addons.route import Route
 from routing.observations import AccountsChanged
 from routing.rules import Retry, Waiting
@@ -30,6 +34,7 @@ from tests.upstream import (
     stream_error,
     throttle,
 )
+from tests.upstream.answer import Answer
 
 WAITLESS = Waiting(max=0)
 NO_RETRY = Retry(overloaded=(), server_error=(), connect=())
@@ -422,3 +427,75 @@ def test_a_body_that_cannot_be_read_is_sent_all_the_same() -> None:
 def test_a_key_pays_like_a_login() -> None:
     """An account with an API key is chosen and asked like any other."""
     Pool("key", kind=Kind.API_KEY).asks(request(content=body("claude-haiku-4-5"))).sent_on("key").streams(ok("x"))
+
+
+# A clock that jumps
+
+
+class Wall(datetime):
+    """A wall clock that somebody sets; no time passes on it by the test's own doing but that."""
+
+    off = timedelta()
+
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> Self:
+        """The real time, and by how much the clock was set."""
+        return cls.fromtimestamp((datetime.now(UTC) + cls.off).timestamp(), tz)
+
+
+@pytest.fixture(scope="module")
+def wall() -> Iterator[type[Wall]]:
+    """The clock of every exchange of this module."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exchange, "datetime", Wall)
+        yield Wall
+
+
+JUMPS = st.sampled_from(
+    [timedelta(), *(sign * timedelta(seconds=s) for sign in (1, -1) for s in (1, 70, 3600, 86_400 * 40))]
+)
+REFUSALS = st.sampled_from(
+    [limit("5h", resets_in=30), limit("7d"), throttle(5), throttle(40), overloaded(), server_error()]
+)
+
+
+@given(jump=JUMPS)
+def test_a_clock_that_is_set_during_a_wait_does_not_stretch_it(wall: type[Wall], jump: timedelta) -> None:
+    """The request goes on when its time is over, whatever the clock says by then; the hold has ended for others, too."""
+    wall.off = timedelta()
+    pool = Pool("work")
+    turn = pool.asks().sent_on("work").gets(limit("5h", resets_in=30))
+    wall.off = jump
+    turn.pauses(25, 32).sent_on("work").streams(ok("x"))
+    assert pool.account("work").in_flight == 0
+    wall.off = timedelta()
+    pool.asks().sent_on("work").streams(ok("y"))
+
+
+@given(met=st.lists(st.tuples(JUMPS, REFUSALS), max_size=8))
+def test_a_clock_that_jumps_makes_no_endless_and_no_negative_wait(
+    wall: type[Wall], met: list[tuple[timedelta, Answer]]
+) -> None:
+    """Whenever it is set, forward or back: each pause is within its bounds, each exchange ends, and no lease is left."""
+    wall.off = timedelta()
+    pool, answers = Pool("work", "home"), iter(met)
+    turn = pool.asks()
+    for _ in range(200):
+        step = turn.exchange.step
+        if isinstance(step, Pause):
+            turn.pauses(0, pool.settings.wait.max)
+        elif isinstance(step, Relay):
+            assert turn.flow.response is not None
+            turn.responds()
+            break
+        else:
+            turn.flow.response = None
+            wall.off, answer = next(answers, (wall.off, None))
+            if answer is None:
+                turn.streams(ok("x"))
+                break
+            turn.exchange.end = None
+            turn.gets(answer)
+    else:
+        raise AssertionError("this exchange does not end")
+    assert [pool.account(name).in_flight for name in ("work", "home")] == [0, 0]

@@ -269,6 +269,14 @@ class Client:
         self._buffer += data
         return bool(data)
 
+    def take(self, most: int, timeout: float = PATIENCE) -> bytes:
+        """Whatever bytes come, at least so many if they come: until then, the end, or so many seconds without one."""
+        reply = Reply(client=self)
+        with self.patience(timeout), contextlib.suppress(TimeoutError):
+            while len(self._buffer) < most and self._read(reply):
+                pass
+        return self._buffer
+
     # -- leaving -----------------------------------------------------------------------------------------------
 
     def abort(self) -> None:

@@ -12,6 +12,7 @@ Longer than 250 lines because files, life and talk of one process are told in on
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import http.client
 import json
@@ -320,11 +321,20 @@ class Proxy:
 
     def status(self) -> dict[str, Any]:
         """GET /_flowpool/status."""
-        key = (self.home / "control.key").read_text(encoding="utf-8").strip()
-        code, body = self.get("/_flowpool/status", {"x-flowpool-key": key})
+        code, body = self.get("/_flowpool/status", {"x-flowpool-key": self._key()})
         assert code == http.client.OK, (code, body)
         document: dict[str, Any] = json.loads(body)
         return document
+
+    def requests(self, last: int) -> list[dict[str, Any]]:
+        """GET /_flowpool/requests: the lines of those that ended last, oldest first."""
+        code, body = self.get(f"/_flowpool/requests?last={last}", {"x-flowpool-key": self._key()})
+        assert code == http.client.OK, (code, body)
+        lines: list[dict[str, Any]] = json.loads(body)["requests"]
+        return lines
+
+    def _key(self) -> str:
+        return (self.home / "control.key").read_text(encoding="utf-8").strip()
 
     def account(self, name: str) -> dict[str, Any]:
         """An account's part of the status."""
@@ -363,7 +373,11 @@ class Proxy:
         return line
 
     def mark(self) -> None:
-        """Let `wait_log` look only at what comes from here on."""
+        """Let `wait_log` look only at what comes from here on; lines of requests that ended already are awaited first."""
+        with contextlib.suppress(ConnectionError):  # one that is not running has said all
+            for line in self.requests(last=1):
+                if line["id"] not in self.log_text():
+                    self.wait_log(line["id"])
         self._output.mark()
 
     def leaks(self, text: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -26,9 +27,13 @@ def _refused(reply: Reply) -> str:
 # -- E -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "127.0.0.1:1", "127.0.0.1.evil.example", ""])
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example", "evil.example:3456", "127.0.0.1", "127.0.0.1:1", "127.0.0.1.evil.example", "PORT.", "evil@PORT", "PORT@evil.example", ""],
+)  # fmt: skip
 def test_own_answer_e_for_a_foreign_host(shared: Pool, host: str) -> None:
     """A Host that is not one of flowpool's is refused with the address to set, on every path; nothing goes upstream."""
+    host = host.replace("PORT", shared.proxy.url.removeprefix("http://"))
     for request in (shared.turn(), Request(method="GET", path="/_flowpool/health"), Request(method="GET", path="/x")):
         message = _refused(shared.ask(request.having(("Host", host))))
         assert shared.proxy.url in message.replace("localhost", "127.0.0.1")
@@ -48,14 +53,30 @@ def test_own_hosts_are_served(shared: Pool) -> None:
     [
         ("Origin", "https://evil.example"),
         ("Origin", "null"),
+        ("Origin", "http://127.0.0.1.evil.example"),
+        ("Origin", "http://PORT.evil.example"),
+        ("Origin", "http://PORT@evil.example"),
+        ("Origin", "https://PORT"),
+        ("Sec-Fetch-Site", "Cross-Site"),
+        ("Sec-Fetch-Site", "none, cross-site"),
         ("Sec-Fetch-Site", "cross-site"),
         ("Sec-Fetch-Site", "same-site"),
     ],
 )
 def test_own_answer_e_for_another_web_page(shared: Pool, header: tuple[str, str]) -> None:
     """A page of another origin may ask for nothing, not even health."""
+    header = header[0], header[1].replace("PORT", shared.proxy.url.removeprefix("http://"))
     for request in (shared.turn(), Request(method="GET", path="/_flowpool/health")):
         _refused(shared.ask(request.having(header)))
+    assert len(shared.upstream.requests) == 0
+
+
+@pytest.mark.parametrize("name", ["Origin", "Sec-Fetch-Site"])
+def test_own_answer_e_for_another_web_page_behind_a_good_word(shared: Pool, name: str) -> None:
+    """A second field of the name does not hide behind one that would be let in."""
+    good = {"Origin": shared.proxy.url, "Sec-Fetch-Site": "none"}[name]
+    turn = shared.turn()
+    _refused(shared.ask(replace(turn, headers=((name, good), *turn.headers, (name, "https://evil.example")))))
     assert len(shared.upstream.requests) == 0
 
 
@@ -115,6 +136,7 @@ def test_own_answer_e_for_another_machine(make: Make) -> None:
     [
         "/_flowpool/", "/_flowpool", "/_flowpool/nothing", "/%5fflowpool/status", "/%255Fflowpool/x", "//_flowpool/status",
         "/x/../_flowpool/health", "/_FLOWPOOL/status", "/_flowpool/status/..", "/_flowpool%2fstatus", "/./_flowpool?x=/v1/messages",
+        "/_flowpool/..;", "/_flowpool/..;/status", "/%2e%2e/_flowpool/status", "/v1/messages/../../_flowpool/status", "/\\_flowpool/status",
     ],
 )  # fmt: skip
 def test_own_answer_f_for_what_is_not_ours_under_our_prefix(shared: Pool, path: str) -> None:
@@ -126,9 +148,16 @@ def test_own_answer_f_for_what_is_not_ours_under_our_prefix(shared: Pool, path: 
     assert len(shared.upstream.requests) == 0
 
 
-@pytest.mark.parametrize("path", ["/v1/v1/messages", "/api/v1/messages?beta=true", "/x/v1/messages/count_tokens"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/v1/v1/messages", "/api/v1/messages?beta=true", "/x/v1/messages/count_tokens", "//v1/messages", "/v1/../v1/messages",
+        "/v1/%2e%2e/v1/messages", "/v1/messages/", "/V1/messages", "/v1/%6dessages", "/\\v1\\messages", "/v1/messages;x",
+        "/v1/messages%3fbeta=true", "/v1/messages/batches/..", "/..;/v1/messages",
+    ],
+)  # fmt: skip
 def test_own_answer_f_for_a_wrong_base_url(shared: Pool, path: str) -> None:
-    """A path that ends in a pooled one is answered with the base URL to set."""
+    """A path that ends in a pooled one, however it is written, is answered with the base URL to set; no login goes out."""
     reply = shared.ask(shared.turn(path=path))
     kind, message = reply.error
     assert (reply.status, kind, reply.header("x-should-retry")) == (404, "not_found_error", "false")

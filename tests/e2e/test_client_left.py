@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import random
+from dataclasses import replace
+
 import pytest
 
 from tests.e2e.client import Client
 from tests.e2e.conftest import Make
 from tests.e2e.pool import BLOCK, Pool
-from tests.upstream import limit, ok, overloaded, silent
+from tests.upstream import bad_request, drop, limit, ok, ok_json, overloaded, server_error, silent
 
 WAYS = ["reset", "fin"]
 
@@ -125,3 +128,43 @@ def test_row_7_a_client_that_leaves_is_no_blame(shared: Pool) -> None:
     assert shared.ask(shared.turn()).text == "This is work speaking."
     _over(shared, 11)
     assert shared.proxy.account("work")["state"] == "healthy"
+
+
+STORIES = {  # what the pool meets while the client leaves: answers of work, and of home
+    "good": ((ok("One two three."),), ()),
+    "whole": ((ok_json("One two three."),), ()),
+    "slow": ((ok("One two three.").gap(0.002),), ()),
+    "late": ((ok().late(0.02),), ()),
+    "replayed": ((overloaded(), overloaded(), ok("after all")), ()),
+    "moved": ((server_error(), server_error()), (ok("from home").gap(0.002),)),
+    "broken": ((drop("reset"),), ()),
+    "cut": ((ok("One two.").cut("reset", after="content_block_delta"),), ()),
+    "refused": ((bad_request(),), ()),
+}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_row_7_at_any_moment(shared: Pool, seed: int) -> None:
+    """In the head, in the body, before, within or behind the answer, in a pause: wherever it leaves, nothing stays behind."""
+    chance = random.Random(seed)  # noqa: S311  # repeatable
+    for _ in range(12):
+        story = chance.choice([*STORIES])
+        work, home = STORIES[story]
+        shared.upstream.script("work", *work)
+        shared.upstream.script("home", *home)
+        request = shared.turn(stream=story != "whole")
+        request = replace(request, chunked=chance.choice([None, 50, 5000]))
+        data = request.head(shared.proxy.url.removeprefix("http://")) + b"".join(request.pieces())
+        is_sent = chance.random() < 0.7
+        with shared.client() as client:
+            client.write(data if is_sent else data[: chance.randrange(len(data))])
+            if is_sent and chance.random() < 0.8:
+                client.take(chance.choice([1, 17, 500, 1500, 100_000]), timeout=chance.choice([0.01, 0.1, 0.5]))
+            _leave(client, chance.choice(WAYS))
+        shared.settle()
+        for received in shared.upstream.requests:
+            received.fate.wait()
+        shared.upstream.reset()
+    assert shared.holds() == {}
+    assert shared.ask(shared.turn()).text == "This is work speaking."
+    assert shared.upstream.open_connections <= 3

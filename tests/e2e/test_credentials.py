@@ -55,6 +55,18 @@ def test_row_18_a_refused_login_is_held_as_dead_and_the_turn_moves_on(make: Make
     assert {pool.proxy.account(name)["state"] for name in DEAD} == {"auth_dead"}
 
 
+def test_row_18_a_conversation_that_stuck_to_a_refused_login_moves_for_good(make: Make) -> None:
+    """An organization that switched off its logins is no trap for who was served there until now."""
+    pool = make("work", "home")
+    session = "cccccccc-2222-4333-8444-555555555555"
+    assert pool.ask(pool.turn(session=session)).status == 200
+    pool.upstream.script("work", org_not_allowed())
+    for _ in range(2):
+        assert pool.ask(pool.turn(session=session)).text == "This is home speaking."
+    assert pool.upstream.requests.accounts() == ["work", "work", "home", "home"]
+    assert pool.proxy.account("work")["state"] == "auth_dead"
+
+
 def test_row_18_own_answer_b_names_the_accounts_and_the_way_out(make: Make) -> None:
     """When every login is refused, at once or before, the client gets a 502 that it does not repeat."""
     pool = make("work", "home")

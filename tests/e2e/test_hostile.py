@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import socket
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,10 +13,11 @@ import pytest
 from tests.e2e.client import Client, Request
 from tests.e2e.conftest import Make
 from tests.e2e.harness import Member, Proxy
-from tests.e2e.pool import Pool
-from tests.upstream import Answer, Upstream, bad_request, limit, ok, overloaded, plant, raw
+from tests.e2e.pool import Pool, about
+from tests.upstream import Answer, Upstream, bad_request, limit, ok, overloaded, plant, raw, throttle
 
 PIECES = json.dumps({"type": "message", "content": [{"type": "text", "text": "whole"}]}).encode()
+UNIFIED = "anthropic-ratelimit-unified-"
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"
 CHUNKED = HEAD + b"transfer-encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n" % (len(PIECES), PIECES)
 
@@ -121,6 +124,45 @@ def test_a_malformed_credential_is_written_nowhere(make: Make, line: str) -> Non
     assert not [one for one in pool.upstream.requests if secret in repr(one.headers)]
     pool.proxy.mark()
     pool.proxy.start()
+
+
+JUNK = ["NaN", "inf", "-inf", "-5", "1e999", "99999999999", "4102444800", "", "soon", "0x10", "\xb2", "1,2", "[]",
+        "Wed, 21 Oct 2026 07:28:00 GMT", "Wed, 21 Oct 99999 07:28:00 GMT", "9" * 400]  # fmt: skip
+
+
+def test_usage_headers_that_make_no_sense_count_as_not_reported(shared: Pool) -> None:
+    """Whatever a good answer says of its windows, it is served, and the status stays whole JSON with sound numbers."""
+    for junk in JUNK:
+        fields = [f"{key}-{name}" for key in ("5h", "7d", "7d_oi", "0h") for name in ("utilization", "reset", "status")]
+        told = tuple((UNIFIED + name, junk) for name in (*fields, "status", "reset", "representative-claim"))
+        shared.upstream.script("work", ok(headers=(*told, ("retry-after", junk))))
+        assert shared.ask(shared.turn()).status == 200, junk
+        account = json.loads(json.dumps(shared.proxy.account("work"), allow_nan=False))
+        assert (account["state"], account["holds"]) == ("healthy", []), junk
+
+
+@pytest.mark.parametrize("junk", JUNK)
+def test_a_retry_after_that_makes_no_sense_is_none(shared: Pool, junk: str) -> None:
+    """A throttle with it is asked again after our own wait; never at once, never for ever, and its end is a minute at most."""
+    shared.upstream.script("work", *[throttle(junk)] * 3)
+    begun = time.monotonic()
+    reply = shared.ask(shared.turn())
+    assert 0.1 <= time.monotonic() - begun < 3
+    assert shared.upstream.requests.accounts() == ["work"] * 3
+    assert reply.status == 429
+    assert 0 <= int(reply.header("retry-after") or 0) <= 60
+
+
+def test_a_reset_that_makes_no_sense_holds_for_what_the_rules_say(make: Make) -> None:
+    """A limit whose resets and retry-after are junk holds its account, for five minutes; the turn moves on."""
+    names = [f"n{at}" for at in range(len(JUNK))]
+    pool = make(*names, "last")
+    for name, junk in zip(names, JUNK, strict=True):
+        answer = limit("7d", retry_after=junk)
+        told = tuple((key, junk if key.endswith("-reset") else value) for key, value in answer.headers)
+        pool.upstream.script(name, replace(answer, headers=told))
+    assert pool.ask(pool.turn()).text == "This is last speaking."
+    assert pool.holds() == {name: [("account", 13, about(300))] for name in names}
 
 
 def test_mitmproxys_own_streaming_and_caps_change_nothing(make: Make) -> None:

@@ -32,6 +32,18 @@ def test_own_answer_a_waits_for_a_recovery_that_is_near(make: Make) -> None:
     assert pool.holds() == {"home": [("account", 13, about(7200))]}
 
 
+def test_own_answer_a_waits_for_the_recovery_and_for_nobody_else(make: Make) -> None:
+    """Moved, refused there too, and waiting for that second account: it goes when that recovers, not when the patience ends."""
+    pool = make("work", "home", settings={"wait": {"max": 10, "margin_s": 1}})
+    pool.upstream.script("work", limit("7d", resets_in=7200))
+    pool.upstream.script("home", limit("5h", resets_in=1.2, unit="ms", retry_after=None))
+    begun = time.monotonic()
+    reply = pool.ask(request := pool.turn())
+    assert (reply.status, reply.text) == (200, "This is home speaking.")
+    assert time.monotonic() - begun < 5
+    pool.saw(request, "work", "home", "home")
+
+
 def test_own_answer_a_counts_anew_after_a_wait(make: Make) -> None:
     """After a wait for recovery the tries, the hop and the accounts are as good as new."""
     pool = make("work", "home")

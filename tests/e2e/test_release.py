@@ -152,6 +152,23 @@ def test_row_25_an_error_event_after_release_is_relayed_as_it_came(shared: Pool,
     assert shared.logged()["ended"] == "cut"
 
 
+@pytest.mark.parametrize("held", [True, False])
+def test_row_25_a_limit_in_mid_stream_with_a_single_account_is_an_end(make: Make, held: bool) -> None:
+    """A 429-shaped event behind the release, with nobody to hop to, is relayed and over: one request, no loop, no hold."""
+    pool = make("work", settings={"limits": {"gate_ms": 1 if held else 300}})
+    answer = stream_error("rate_limit_error", after="ping" if held else DELTA)
+    answer = answer.wait("released", after="ping") if held else answer
+    pool.upstream.script("work", answer)
+    with pool.client() as client:
+        client.send(request := pool.turn())
+        reply = client.begin().until(b"message_start")
+        pool.upstream.release("released")
+        assert (reply.rest(timeout=3).body, reply.end) == (answer.body, "whole")
+    pool.saw(request, "work")
+    assert pool.holds() == {}
+    assert pool.in_flight() == 0
+
+
 def test_row_25_an_error_event_and_then_a_broken_connection(shared: Pool) -> None:
     """A break after an error event adds no second one."""
     answer = ok("One two").cut("whole", after=DELTA).inserted(error_event(), after=DELTA).cut("reset", after="error")

@@ -1,5 +1,7 @@
 """Values are accepted or refused with what is wanted."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,7 +25,7 @@ GOOD_UPSTREAMS = [
 ]
 BAD_UPSTREAMS = [
     "", "api.anthropic.com", "http://api.anthropic.com", "http://localhost.evil.example", "http://127.0.0.1.evil.example", "https://",
-    "https://a/v1", "https://a?x", "https://a?", "https://a#", "https://u:PLANTED@a", "https://@a", "https://a:0", "https://a:x",
+    "https://a/v1", "https://a?x", "https://a?", "https://a#", "https://u:PLANTED@a", "https://u:PLANTED", "https://[PLANTED]", "https://@a", "https://a:0", "https://a:x",
     "https://a:99999", "https://a:", "ftp://a", "https://a b", "https://a\n", "https://[::1", "https://[zz]", "https://ä", "https:a",
     "//a", 1, None,
 ]  # fmt: skip
@@ -67,8 +69,8 @@ def test_a_bad_upstream_is_refused_unquoted(value: object) -> None:
 
 @pytest.mark.parametrize(
     "check",
-    [checks.fraction, checks.seconds, checks.some_seconds, checks.amount, checks.some_amount],
-    ids=["fraction", "seconds", "some_seconds", "amount", "some_amount"],
+    [checks.fraction, checks.seconds, checks.some_seconds, checks.milliseconds, checks.kib, checks.some_mib],
+    ids=["fraction", "seconds", "some_seconds", "milliseconds", "kib", "some_mib"],
 )
 @pytest.mark.parametrize(
     "value", [True, False, "1", None, [], -1, float("nan"), float("inf"), 1e300, 10**400], ids=range(10)
@@ -92,6 +94,29 @@ def test_nothing_is_enough_only_where_it_makes_sense() -> None:
 
     with pytest.raises(ValueError, match="more than 0"):
         checks.some_seconds(0)
+
+
+BOUNDS = [  # check, least and most that it takes, the most as it is said
+    (checks.fraction, 0, 1, "1"),
+    (checks.seconds, 0, 366 * 86400, "a year"),
+    (checks.some_seconds, 1e-9, 366 * 86400, "a year"),
+    (checks.milliseconds, 0, 1e9, "1000000000"),
+    (checks.kib, 0, 1e9, "1000000000"),
+    (checks.some_mib, 1e-9, 1e6, "1000000"),
+]
+
+
+@pytest.mark.parametrize(("check", "least", "most", "said"), BOUNDS, ids=[bound[0].wanted for bound in BOUNDS])
+def test_the_range_that_is_said_is_the_one_that_holds(
+    check: checks.Check, least: float, most: float, said: str
+) -> None:
+    """Both ends are taken, what is past them is not, and the words name them."""
+    assert (check(least), check(most)) == (least, most)
+    assert check.wanted.endswith(f" {said}")
+    assert ("more than 0" in check.wanted) == (least > 0)
+    for value in (most * 1.001, -1e-9, *([0] if least else [])):
+        with pytest.raises(ValueError, match=re.escape(check.wanted)):
+            check(value)
 
 
 @pytest.mark.parametrize("value", [1, "1", None, [True], ["1"], [-1], [[1]], [1] * 21, {}], ids=repr)

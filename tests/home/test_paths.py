@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from home.errors import FolderError
 from home.paths import Home
 
 ROOT = Path(__file__).parents[2]
@@ -27,6 +28,16 @@ def test_folders_are_made_for_us_alone(tmp_path: Path) -> None:
 
     assert (tmp_path / "a").stat().st_mode & 0o777 == 0o700
     assert tmp_path.stat().st_mode & 0o777 == 0o755
+
+
+def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
+    """A file in the folder's place, or in that of one above it, is one line with what to look at."""
+    (tmp_path / "a").touch()
+    for folder in (tmp_path / "a", tmp_path / "a" / "b"):
+        with pytest.raises(FolderError) as met:
+            Home.find({"FLOWPOOL_HOME": str(folder)}).make()
+        assert str(met.value).startswith(f"{folder}: ")
+        assert str(met.value).endswith(f"; run: ls -ld '{folder}'")
 
 
 def test_a_relative_home_becomes_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

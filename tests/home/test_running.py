@@ -52,6 +52,18 @@ def test_only_the_owner_removes_it(tmp_path: Path) -> None:
     assert not path.exists()
 
 
+def test_a_file_that_cannot_be_removed_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ending raises nothing; who reads the file finds that its process is gone."""
+    running.write(tmp_path / "x", OURS)
+
+    def unlink(_path: Path) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(Path, "unlink", unlink)
+    running.remove(tmp_path / "x", OURS.pid)
+    assert (tmp_path / "x").exists()
+
+
 GOOD: dict[str, object] = {"pid": os.getpid(), "listen": {"claude": "127.0.0.1:1"}, "started": NOON.isoformat()}
 WRONG: list[dict[str, object]] = [
     {"pid": 0},

@@ -1,5 +1,6 @@
 """config.toml is read, and everything wrong in it is said at once."""
 
+import re
 from contextlib import suppress
 from pathlib import Path
 
@@ -58,6 +59,7 @@ def test_every_table_reaches_its_place() -> None:
     assert settings.limits.body_mib == 0.5
 
 
+ADDRESS = 'an address such as "127.0.0.1:3456" or "[::1]:3456", port 0 to 65535'
 PLAIN = ": a number without quotes and without a unit"
 ALONE = "; a number has no unit here: write the number alone"
 
@@ -85,11 +87,11 @@ connect_s = 1
 
     assert faults(text) == [
         "config.toml:2: listn: is not a setting; did you mean listen?",
-        'config.toml:5: listen.claude: must be an address such as "127.0.0.1:3456" or "[::1]:3456", port 0 to 65535',
+        f"config.toml:5: listen.claude: must be {ADDRESS}",
         "config.toml:7: routing.swich_at: is not a setting; did you mean routing.switch_at?",
         'config.toml:8: routing.strategy: must be "perishing"',
         'config.toml:9: routing.overage: must be "avoid" or "allow"; did you mean "allow"?',
-        "config.toml:11: retry.connect: must be a list of seconds, each from 0 to a year",
+        "config.toml:11: retry.connect: must be a list of at most 20 numbers, each of seconds from 0 to a year",
         f"config.toml:13: limits.headers_s: must be seconds, more than 0 and at most a year{PLAIN}",
         "config.toml:14: limits.foo: is not a setting; there are "
         + ", ".join(k for k in SETTINGS if k.startswith("limits.")),
@@ -99,7 +101,9 @@ connect_s = 1
 
 CASES = [  # text, the one fault
     ("listen = 1", "config.toml:1: listen: must be a table: [listen]"),
-    ("[listen.claude]\nport = 1", 'config.toml:1: listen.claude: must be an address such as "127.0.0.1:3456"'),
+    ("[listen.claude]\nport = 1", f"config.toml:1: listen.claude: must be {ADDRESS}"),
+    ("listen.claude = '[zz]:1'", f"config.toml:1: listen.claude: must be {ADDRESS}"),
+    ("\n[provider.anthropic]", "config.toml:2: provider: is not a setting; did you mean providers?"),
     ("switch_at = 0.5", "config.toml:1: switch_at: is not a setting; did you mean routing.switch_at?"),
     ("[providers.antropic]", "config.toml:1: providers.antropic: is not a setting; did you mean providers.anthropic?"),
     ("qqqq = 1", f"config.toml:1: qqqq: is not a setting; there are {', '.join(TABLES)}"),
@@ -130,6 +134,52 @@ CASES = [  # text, the one fault
 def test_one_wrong_value_is_one_line(text: str, fault: str) -> None:
     """Each kind of fault has its line, key and wish."""
     assert faults(text) == [fault]
+
+
+WRONG: dict[type, tuple[object, ...]] = {  # by the default's type: of another type first, then out of range
+    bool: ("PLANTED", 2),
+    float: ("PLANTED", [1], True, -1, 1e10, 10**400),
+    tuple: ("PLANTED", 1, [True], [-1], [1e10], [1] * 21),
+    str: (7, [], True, "", "PLANTED", "https://u:PLANTED"),
+    Overage: (7, True, "PLANTED"),
+    Address: (7, "PLANTED", "127.0.0.1:65536", "[PLANTED]:1"),
+}
+
+
+@pytest.mark.parametrize("key", SETTINGS)
+def test_every_setting_refuses_what_it_must_not_be(key: str) -> None:
+    """File, line, `table.setting` and the allowed range are said for each wrong value, which is never quoted."""
+    setting = SETTINGS[key]
+    for value in WRONG[type(setting.default)]:
+        (fault,) = faults(tomli_w.dumps(nested(key, value)))
+
+        assert re.match(rf"config\.toml:\d+: {re.escape(key)}: must be {re.escape(setting.check.wanted)}", fault)
+        assert "PLANTED" not in fault
+
+
+@pytest.mark.parametrize("key", SETTINGS)
+def test_a_slip_in_any_name_is_answered_with_that_name(key: str) -> None:
+    """A letter too few, one too many or two exchanged: the setting that was meant is named."""
+    table, _, name = key.rpartition(".")
+    slips = {name[:-1], name[1:], f"{name}x", name[0] + name[2] + name[1] + name[3:]} - {name}
+
+    for slip in slips:
+        (fault,) = faults(f"[{table}]\n{slip} = 1")
+        assert fault == f"config.toml:2: {table}.{slip}: is not a setting; did you mean {key}?"
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_slip_in_any_table_is_answered_with_that_table(table: str) -> None:
+    """So is a letter too few in a table's name."""
+    (fault,) = faults(f"[{table[:-1]}]")
+
+    assert fault == f"config.toml:1: {table[:-1]}: is not a setting; did you mean {table}?"
+
+
+def nested(key: str, value: object) -> dict[str, object]:
+    for part in reversed(key.split(".")[1:]):
+        value = {part: value}
+    return {key.partition(".")[0]: value}
 
 
 LEAVES = st.sampled_from([key.split(".")[-1] for key in SETTINGS])

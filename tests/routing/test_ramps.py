@@ -99,6 +99,23 @@ def test_the_second_to_move_waits_until_the_first_is_answered() -> None:
     assert isinstance(moved(router, "three"), Use)
 
 
+def test_who_was_refused_there_is_in_flight_there_no_longer() -> None:
+    """A moved request that waits until that account recovers waits neither for itself nor in the way of others."""
+    router, later = pool(), NOON + seconds(31)
+    moved(router, "one")
+    soon = verdict(13, hop=Hop.EACH, left=Left.OWN, hold=HoldOrder(until=NOON + seconds(30)))
+    router.observe(
+        Answered(exchange=ExchangeId("one"), account=BEN, demand=demand("one"), verdict=soon, sent_at=NOON, at=NOON)
+    )
+    met = trail(attempt("ann", LIMIT), attempt("ben", soon))
+
+    assert router.choose(demand("one"), met, NOON) == Wait(until=NOON + seconds(30), account=None, because="row 13")
+    for name in ("one", "two"):
+        choice = router.choose(demand(name), met.renewed(seconds(31)), later)
+        assert isinstance(choice, Use)
+        assert (choice.account, choice.is_move) == (BEN, True)
+
+
 def test_new_conversations_and_side_calls_are_not_held_back() -> None:
     """Who was not moved has no cache to rebuild; a side call never waits."""
     router = pool()

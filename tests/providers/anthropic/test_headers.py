@@ -66,6 +66,8 @@ def test_a_model_s_window() -> None:
     [
         ({"utilization": "0.6"}, 0.6, None, None),
         ({"utilization": "60"}, 60.0, None, None),
+        ({"utilization": "4102444800", "status": "allowed"}, None, None, Status.ALLOWED),
+        ({"utilization": "99999999999", "status": "allowed"}, None, None, Status.ALLOWED),
         ({"utilization": "1.05"}, 1.05, None, None),
         ({"utilization": "NaN", "status": "allowed"}, None, None, Status.ALLOWED),
         ({"utilization": "inf", "status": "rejected"}, None, None, Status.REJECTED),

@@ -9,7 +9,7 @@ from tests.providers.samples import NOON, OPUS, RULES, at, unified
 
 
 def shown(**fields: str) -> signs.Signs:
-    return signs.read(Answer(status=429, headers=unified(**fields)), OPUS, RULES, now=NOON)
+    return signs.Signs(answer=Answer(status=429, headers=unified(**fields)), demand=OPUS, rules=RULES, now=NOON)
 
 
 def test_a_limit_of_the_account() -> None:

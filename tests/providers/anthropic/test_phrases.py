@@ -13,7 +13,9 @@ from tests.providers.samples import NOON, OPUS, RULES, at, error, unified
 def shown(
     status: int = 429, headers: dict[str, str] | None = None, body: bytes = b"", demand: Demand = OPUS
 ) -> signs.Signs:
-    return signs.read(Answer(status=status, headers=headers or {}, body=body), demand, RULES, now=NOON)
+    return signs.Signs(
+        answer=Answer(status=status, headers=headers or {}, body=body), demand=demand, rules=RULES, now=NOON
+    )
 
 
 @given(message=st.text(max_size=2000))

@@ -14,7 +14,7 @@ SPENT = unified(status="rejected")
 def shown(status: int = 429, headers: dict[str, str] | None = None, body: bytes = b"", rules: Rules = RULES,
           event: bytes | None = None) -> signs.Signs:  # fmt: skip
     answer = Answer(status=status, headers=headers or {}, body=body, error_event=event)
-    return signs.read(answer, OPUS, rules, now=NOON)
+    return signs.Signs(answer=answer, demand=OPUS, rules=rules, now=NOON)
 
 
 def test_statuses() -> None:

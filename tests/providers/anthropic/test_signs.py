@@ -13,12 +13,12 @@ SESSION = Window("5h", timedelta(hours=5))
 
 def shown(headers: dict[str, str], status: int = 429, event: bytes | None = None) -> signs.Signs:
     answer = Answer(status=status, headers=headers, body=error("a_error", "body"), error_event=event)
-    return signs.read(answer, OPUS, RULES, now=NOON)
+    return signs.Signs(answer=answer, demand=OPUS, rules=RULES, now=NOON)
 
 
 def test_a_recorded_limit() -> None:
     """Everything that the rows look at is told from the answer at once."""
-    told = signs.read(sample("429-week.http")[0], OPUS, RULES, now=NOON)
+    told = signs.Signs(answer=sample("429-week.http")[0], demand=OPUS, rules=RULES, now=NOON)
     assert told.fault.type == "rate_limit_error"
     assert told.claim is not None
     assert (told.claim.key, told.unified_reset) == ("7d", NOON + timedelta(seconds=250200))
