@@ -77,7 +77,14 @@ class Accounts:
         self.members = Live(_members(known))
         self.credentials = Live({a.id: credentials[a.id] for a in known if a.enabled and a.id in credentials})
         self.ever = dict(self.members)
-        router.observe(AccountsChanged(accounts=tuple(self.members.values())))
+        self._tell()
+
+    def _tell(self) -> None:
+        """Tell the Router who may pay, and who of them has no secret."""
+        members = tuple(self.members.values())
+        ready = self.credentials.keys() | {CLIENT}
+        unsigned = frozenset(account.id for account in members if account.enabled and account.id not in ready)
+        self._router.observe(AccountsChanged(accounts=members, unsigned=unsigned))
 
     def running(self) -> None:
         """Begin to look at the files."""
@@ -105,13 +112,17 @@ class Accounts:
     def lift(self, accounts: Iterable[AccountId]) -> dict[AccountId, int]:
         """End the holds of accounts; how many each had. One that is not known has none."""
         now = datetime.now(UTC)
-        held = {picture.account.id: len(picture.holds) for picture in self._router.snapshot(now).accounts}
-        lifted = {account: held.get(account, 0) for account in accounts}
-        for account in lifted:
+        asked, before = tuple(accounts), self._held(now)
+        for account in asked:
             self._router.observe(HoldsLifted(account=account, at=now))
+        after = self._held(now)
+        lifted = {account: before.get(account, 0) - after.get(account, 0) for account in asked}
         if any(lifted.values()):
             self._wake()
         return lifted
+
+    def _held(self, now: datetime) -> dict[AccountId, int]:
+        return {picture.account.id: len(picture.holds) for picture in self._router.snapshot(now).accounts}
 
     def take(self, found: Found) -> None:
         """Make what the files say the truth."""
@@ -121,13 +132,13 @@ class Accounts:
         accounts, credentials = self._merge(found, found.accounts)
         before, had = dict(self.members), dict(self.credentials)
         members = _members(accounts)
-        if list(before.items()) == list(members.items()) and had == credentials:
+        fresh = [account for account, credential in credentials.items() if _is_new(credential, had.get(account))]
+        if list(before.items()) == list(members.items()) and had.keys() == credentials.keys() and not fresh:
             return
         self.members.become(members)
         self.credentials.become(credentials)
         self.ever |= members
-        self._router.observe(AccountsChanged(accounts=tuple(members.values())))
-        fresh = [account for account, credential in credentials.items() if had.get(account) != credential]
+        self._tell()
         for account in fresh:
             self._router.observe(CredentialChanged(account=account, at=datetime.now(UTC)))
         logger.info("flowpool: accounts changed: %s", _told(before, members, [i for i in fresh if i in had]))
@@ -175,10 +186,15 @@ def readable(store: Store, accounts: Iterable[Account]) -> dict[AccountId, Crede
             except NotStored:
                 continue
             except CredentialError as error:
-                faults.append(error)
+                faults.append(error.naming(account.name))
     if faults and not found:
         raise faults[0]
     return found
+
+
+def _is_new(credential: Credential, old: Credential | None) -> bool:
+    """Whether somebody gave the account this secret since, be it the one that it had."""
+    return credential != old or credential.saved_at != old.saved_at
 
 
 def _members(accounts: Iterable[Account]) -> dict[AccountId, Account]:

@@ -13,7 +13,7 @@ from mitmproxy.proxy.mode_specs import ReverseMode
 from addons.exchange import EXCHANGES, Exchange, Path
 from addons.guard import fail_closed
 from addons.limits import request_head
-from addons.replies import own
+from addons.replies import refusal
 from addons.sign import hides_lines, mask
 from home.checks import Address
 from home.settings import Settings
@@ -46,10 +46,9 @@ class Admit:
         exchange = self._open(flow)
         exchange.provider = self._provider(flow)
         head = request_head(flow.request)
-        refusal = self._refusal(flow, exchange, head)
-        if refusal is not None:
-            exchange.answer = "E"
-            flow.response = own(exchange, 400, refusal, retry=False)
+        unfit = self._refusal(flow, exchange, head)
+        if unfit is not None:
+            flow.response = refusal(exchange, "E", 400, unfit, retry=False)
         elif is_ours(flow.request.path):
             exchange.path = Path.LOCAL
         elif exchange.provider is not None:
@@ -59,8 +58,8 @@ class Admit:
     def http_connect(self, flow: http.HTTPFlow) -> None:
         """No tunnels: what is asked through one could not be signed."""
         exchange = self._open(flow)
-        exchange.answer = "E"
-        flow.response = own(exchange, 400, "flowpool opens no tunnels: set ANTHROPIC_BASE_URL instead", retry=False)
+        message = "flowpool opens no tunnels: set ANTHROPIC_BASE_URL instead"
+        flow.response = refusal(exchange, "E", 400, message, retry=False)
 
     def _open(self, flow: http.HTTPFlow) -> Exchange:
         """Begin the exchange: from here nothing secret is on the flow."""
@@ -83,9 +82,9 @@ class Admit:
 
     def _sort(self, flow: http.HTTPFlow, exchange: Exchange, provider: Provider, head: Head) -> None:
         if provider.is_misplaced(head):
-            exchange.answer = "F"
             base = f"http://{flow.request.headers.get('host', self._listen)}"
-            flow.response = own(exchange, 404, f"this path is not served: set ANTHROPIC_BASE_URL={base}", retry=False)
+            message = f"this path is not served: set ANTHROPIC_BASE_URL={base}"
+            flow.response = refusal(exchange, "F", 404, message, retry=False)
         else:
             exchange.path = Path.POOLED if provider.is_pooled(head) else Path.PASSED
 

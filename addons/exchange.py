@@ -110,7 +110,8 @@ class Exchange:
     pause: the wait that the request is in, paused_at (monotonic) its beginning; woken_from: the end of one that it was woken from. floor: the clock is never earlier than this for this exchange.
     leftover: what the client would get of the last attempt if nothing else may be tried; None: the flow's response as it is.
     may_resume: whether the last attempt's answer is still coming and could be taken after all.
-    kept: the last answer that may be relayed although later ones were about a credential.
+    kept: the last answer that may be relayed although later ones were about a credential; kept_of: whose it is.
+    served: whose answer the client gets; None while it gets none, or one of our own.
     """
 
     provider: Provider | None = None
@@ -142,6 +143,8 @@ class Exchange:
     leftover: Reply | None = None
     may_resume: bool = False
     kept: Reply | None = None
+    kept_of: AccountId | None = None
+    served: AccountId | None = None
     faulty: bool = False
     first_byte: float | None = None
     usage: Usage | None = None

@@ -35,11 +35,12 @@ async def _serve(home: Home, settings: Settings) -> None:
     options = Options()
     lean = master.Master(options, with_termlog=True)
     options.update(confdir=str(home.state_folder / "mitmproxy"))
-    lean.addons.add(core.Core(), disable_h2c.DisableH2C(), proxyserver.Proxyserver())
+    # As in mitmdump, what chooses layers comes first: the proxyserver warns when it gets its mode and nobody does.
+    lean.addons.add(core.Core(), disable_h2c.DisableH2C(), next_layer.NextLayer(), proxyserver.Proxyserver())
     options.update(mode=[mode_of(settings, settings.listen.claude)])
     from addons import pool  # noqa: PLC0415 - it is built when it is loaded, for the master that is there by then
 
-    lean.addons.add(*pool.addons, next_layer.NextLayer(), tlsconfig.TlsConfig(), errorcheck.ErrorCheck())
+    lean.addons.add(*pool.addons, tlsconfig.TlsConfig(), errorcheck.ErrorCheck())
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, lean.shutdown)
     await lean.run()

@@ -37,6 +37,7 @@ class LogFile:
         self._path = path
         self._level = level.upper()
         self._lines = _Lines()
+        self._lines.setLevel(self._level)
         self._writer: _Writer | None = None
 
     def load(self, _loader: object) -> None:
@@ -50,10 +51,16 @@ class LogFile:
             logger.warning("flowpool: no log file: %s", e)
             return
         file.setFormatter(_Utc(LINES, "%Y-%m-%dT%H:%M:%S"))
-        self._lines.setLevel(self._level)
         self._writer = _Writer(self._lines, file)
         self._writer.start()
         logging.getLogger().addHandler(self._lines)
+
+    def say(self, text: str) -> None:
+        """Put a line on stderr, which starters read, and into the file; on the screen the log would only repeat it."""
+        print(text, file=sys.stderr, flush=True)  # noqa: T201
+        record = logger.makeRecord(logger.name, logging.INFO, __file__, 0, text, (), None)
+        if record.levelno >= self._lines.level:
+            self._lines.handle(record)
 
     def done(self) -> None:
         """Write what waits, and end."""

@@ -4,16 +4,17 @@
 started), so when none was given the same program is started again, in the same process, with the modes that flowpool needs.
 """
 
+import logging
 import os
 import sys
 import urllib.request
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import ruamel.yaml
-from mitmproxy import ctx, exceptions
+from mitmproxy import ctx, exceptions, optmanager
 from mitmproxy.net import server_spec
 from mitmproxy.proxy.mode_specs import ProxyMode, ReverseMode
 
@@ -29,6 +30,9 @@ EVERYWHERE = ("", "0.0.0.0", "::")  # noqa: S104 - compared, not bound
 _NAME = "mitm_config.yaml"
 
 
+logger = logging.getLogger(__name__)
+
+
 class StartError(Exception):
     """flowpool cannot start; the message is one line."""
 
@@ -36,7 +40,7 @@ class StartError(Exception):
 def ensure_modes(settings: Settings) -> None:
     """Start mitmproxy again with our modes when the user gave none; does not return in that case."""
     restarted = os.environ.pop(RESTARTED, None)
-    if ctx.options.mode != ctx.options.default("mode"):
+    if _has_mode():
         refuse_loop(ctx.options.mode)
         return
     if restarted:
@@ -51,6 +55,11 @@ def ensure_modes(settings: Settings) -> None:
     sys.stdout.flush()
     sys.stderr.flush()
     os.execve(sys.executable, arguments, {**os.environ, RESTARTED: "1"})  # noqa: S606 - no shell, our own program
+
+
+def _has_mode() -> bool:
+    """Whether the user gave a mode, be it the one that is mitmproxy's default."""
+    return any(name == "mode" and option.value is not optmanager.unset for name, option in ctx.options.items())
 
 
 def mode_of(settings: Settings, listen: Address) -> str:
@@ -132,27 +141,35 @@ class Options:
 
     name = "flowpool_options"
 
-    def __init__(self, home: Home, settings: Settings) -> None:
+    def __init__(self, home: Home, settings: Settings, say: Callable[[str], None]) -> None:
+        """say: puts a line where starters and the log's readers see it."""
         self._home = home
         self._settings = settings
+        self._say = say
 
     def running(self) -> None:
         """Write running.json, and one line on stderr."""
         listen = self._own_listener()
         if listen is None:
             upstream = self._settings.providers.anthropic.upstream
-            message = f"flowpool: serving nobody: no mode given is flowpool's; use --mode reverse:{upstream}@HOST:PORT"
-        else:
-            message = f"flowpool: listening on http://{listen}"
-            self._announce(listen)
-        print(message, file=sys.stderr, flush=True)  # noqa: T201 - what starters wait for
+            self._say(f"flowpool: serving nobody: no mode given is flowpool's; use --mode reverse:{upstream}@HOST:PORT")
+            return
+        self._announce(listen)
+        if not is_loopback(listen.host):
+            logger.warning(
+                "flowpool: %s is open to other machines, but only programs on this machine are answered;"
+                " set [listen] claude in config.toml to 127.0.0.1:%d",
+                listen,
+                listen.port,
+            )
+        self._say(f"flowpool: listening on http://{listen}")
 
     def _announce(self, listen: Address) -> None:
         proxy = running.Running(pid=os.getpid(), listen={"claude": listen}, started=datetime.now(UTC))
         try:
             running.write(self._home.running, proxy)
         except FileFault as e:  # it serves all the same; only the command line cannot find it
-            print(f"flowpool: {e}", file=sys.stderr, flush=True)  # noqa: T201
+            self._say(f"flowpool: {e}")
 
     def done(self) -> None:
         """Forget that the proxy runs."""

@@ -34,14 +34,15 @@ try:
     from credentials.backends import open_store
     from home import accounts, controlkey
     from home.state.state import State
-    from providers.anthropic import ANTHROPIC
+    from providers.known import KNOWN
     from routing.router import Router
 
     known = accounts.load(home.accounts)
     store = open_store(
         chosen.credentials.backend, home.state_folder, lambda: [one.id for one in accounts.load(home.accounts)]
     )
-    print(f"flowpool: secrets are kept {store.describe()}", file=sys.stderr)
+    log = LogFile(home.log, chosen.log.level)
+    log.say(f"flowpool: secrets are kept {store.describe()}")
 
     router = Router(chosen.rules)
     pool = Accounts(known, readable(store, known), router=router, path=home.accounts, store=store, wake=wake_paused)
@@ -49,19 +50,19 @@ try:
     remember = Remember(router, State(home.state))
     signer = Signer(pool.members, pool.credentials)
     upstreams = options.upstreams(chosen)
-    start = options.Options(home, chosen)
+    start = options.Options(home, chosen, log.say)
 
     addons = [
         start,
         Replay(signer),
-        Admit(chosen, {upstreams[ANTHROPIC.name]: ANTHROPIC}),
+        Admit(chosen, {upstreams[one.name]: one for one in KNOWN}),
         pool,
         Control(controlkey.ensure(home.control_key), status_of(router, chosen, start.listening), pool, recent),
         Limits(router),
-        Route(router, pool.members, signer),
+        Route(router, pool.members),
         RequestLog(pool.ever, recent.add, remember.ended),
         remember,
-        LogFile(home.log, chosen.log.level),  # after those who have a last word
+        log,  # after those who have a last word
         Table(),
     ]
 except Exception as error:

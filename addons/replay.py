@@ -36,7 +36,7 @@ from mitmproxy.utils import asyncio_utils
 from addons.exchange import EXCHANGES, Answered, AttemptEnd, Course, Exchange, Failed, Path, Pause, Relay, Resume, Send
 from addons.guard import fault_response
 from addons.http1 import make_tolerant
-from addons.replies import SUCCESS, own
+from addons.replies import SUCCESS, refusal
 from addons.sign import Signer
 from addons.stream import Passage
 from addons.table import TabledAddons
@@ -664,15 +664,13 @@ def wake_paused() -> None:
 
 
 def _too_large(exchange: Exchange) -> http.Response:
-    exchange.answer = "D"
     message = f"the request body is over {exchange.limits.body_mib:g} MiB, flowpool's limit: [limits] body_mib"
-    return own(exchange, 413, message, retry=False)
+    return refusal(exchange, "D", 413, message, retry=False)
 
 
 def _too_slow(exchange: Exchange) -> http.Response:
-    exchange.answer = "D"
     message = f"the request body was not sent within {exchange.limits.body_read_s:g} s: [limits] body_read_s"
-    return own(exchange, 408, message, retry=True)
+    return refusal(exchange, "D", 408, message, retry=True)
 
 
 class Replay:

@@ -35,6 +35,12 @@ def own(exchange: Exchange | None, status: int, message: str, *, retry: bool) ->
     return response_of(Reply(status=status, headers=headers, body=body))
 
 
+def refusal(exchange: Exchange, letter: str, status: int, message: str, *, retry: bool) -> http.Response:
+    """An own answer of docs/verdicts.md to a request that never went out; the log tells the same reason as the client."""
+    exchange.answer, exchange.because = letter, message
+    return own(exchange, status, message, retry=retry)
+
+
 def fields_of(response: http.Response) -> Fields:
     """A response's headers as text, in order."""
     return tuple((n.decode("latin-1"), v.decode("latin-1")) for n, v in response.headers.fields)

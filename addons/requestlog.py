@@ -83,7 +83,7 @@ class RequestLog:
             "conversation": demand.conversation if demand else None,
             "model": demand.model if demand else None,
             "path": flow.request.path.partition("?")[0],
-            "account": self._name(exchange.account),
+            "account": self._name(exchange.served),
             "because": exchange.because,
             "tried": [
                 {

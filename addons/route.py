@@ -13,7 +13,6 @@ from addons.judge import judge
 from addons.limits import observe, request_head
 from addons.replay import wake_paused
 from addons.replies import own, response_of
-from addons.sign import Signer
 from providers.contract import Provider
 from routing.chains import Again, next_step, settle
 from routing.decisions import Answer as OwnAnswer
@@ -21,17 +20,9 @@ from routing.decisions import Choice, GiveUp, Use, Wait
 from routing.observations import Dispatched, Ended, Succeeded
 from routing.router import Router
 from routing.trail import Attempt
-from routing.verdicts import OK_ROW, AuthLadder, HoldOrder, Hop, Left, Verdict, VerdictKind
+from routing.verdicts import OK_ROW, Verdict, VerdictKind
 from routing.words import Account, AccountId, Demand, Family
 
-NO_SECRET = Verdict(
-    row=18,
-    kind=VerdictKind.AUTH,
-    because="no readable secret is stored",
-    hop=Hop.EACH,
-    left=Left.OWN,
-    hold=HoldOrder(until=AuthLadder()),
-)
 UNANSWERED = Verdict(row=7, kind=VerdictKind.TRANSPORT, because="the client left before an answer came")
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
@@ -41,10 +32,9 @@ class Route:
 
     name = "flowpool_route"
 
-    def __init__(self, router: Router, accounts: Mapping[AccountId, Account], signer: Signer) -> None:
+    def __init__(self, router: Router, accounts: Mapping[AccountId, Account]) -> None:
         self._router = router
         self._accounts = accounts
-        self._signer = signer
 
     @fail_closed
     def request(self, flow: http.HTTPFlow) -> None:
@@ -120,7 +110,7 @@ class Route:
         if exchange.is_pooled:
             observe(self._router, exchange, verdict)
         if not verdict.blames_credential and exchange.leftover is not None:
-            exchange.kept = exchange.leftover
+            exchange.kept, exchange.kept_of = exchange.leftover, _author(exchange.account, verdict)
         status = flow.response.status_code if flow.response is not None else None
         self._grow(exchange, verdict, status)
         return True
@@ -141,18 +131,11 @@ class Route:
         exchange.waited, exchange.sent_at, exchange.end = timedelta(), None, None
 
     def _choose(self, exchange: Exchange, demand: Demand) -> Choice:
-        """Ask the Router until it names an account whose secret is at hand, or none."""
-        while True:
-            now = exchange.now()
-            if exchange.account == CLIENT:
-                return self._client_choice(exchange, demand, now)
-            choice = self._router.choose(demand, exchange.trail, now)
-            if not isinstance(choice, Use) or self._signer.has(choice.account):
-                return choice
-            exchange.account, exchange.sent_at = choice.account, now
-            exchange.readings = ()
-            observe(self._router, exchange, NO_SECRET)
-            self._grow(exchange, NO_SECRET, None)
+        """Ask the Router, which knows whose secret is at hand; the client's own login is not its business."""
+        now = exchange.now()
+        if exchange.account == CLIENT:
+            return self._client_choice(exchange, demand, now)
+        return self._router.choose(demand, exchange.trail, now)
 
     def _client_choice(self, exchange: Exchange, demand: Demand, now: datetime) -> Choice:
         """The same bounds for what goes out on the client's own credential, where nobody else can be asked."""
@@ -198,13 +181,16 @@ class Route:
 
     def _give_up(self, choice: GiveUp, flow: http.HTTPFlow, exchange: Exchange, provider: Provider) -> None:
         """Put in the flow what the client gets; an answer that is relayed as it came is there already."""
+        last = exchange.trail.last
+        if choice.answer is OwnAnswer.RELAY and last is not None:
+            exchange.served = _author(last.account, last.verdict)
         if choice.answer is OwnAnswer.RELAY and exchange.may_resume:
             exchange.step = Resume()
             return
         if choice.answer is OwnAnswer.RELAY:
             reply = exchange.leftover
         elif choice.answer is OwnAnswer.RELAY_EARLIER and exchange.kept is not None:
-            reply = exchange.kept
+            reply, exchange.served = exchange.kept, exchange.kept_of
         else:
             exchange.answer = choice.answer.value
             readings = () if choice.recovers is None else self._router.readings(choice.recovers.account)
@@ -229,6 +215,8 @@ class Route:
 
     def _end(self, flow: http.HTTPFlow, exchange: Exchange) -> None:
         exchange.is_over = True
+        if exchange.sent_at is not None and flow.response is not None and not exchange.faulty:
+            exchange.served = exchange.account
         if exchange.path is not Path.POOLED or exchange.demand is None:
             return
         if exchange.sent_at is not None and exchange.account is not None:
@@ -240,3 +228,8 @@ class Route:
             self._grow(exchange, verdict, flow.response.status_code if flow.response is not None else None)
         self._router.observe(Ended(exchange=exchange.id, trail=exchange.trail, at=exchange.now()))
         wake_paused()
+
+
+def _author(account: AccountId | None, verdict: Verdict) -> AccountId | None:
+    """Whose answer is relayed of a refused attempt: where none came that makes sense, what the client gets is our own."""
+    return None if verdict.kind is VerdictKind.TRANSPORT else account

@@ -13,10 +13,12 @@ from mitmproxy.net.http import url
 from addons.exchange import CLIENT, Exchange
 from credentials.credential import Credential
 from providers.contract import Ride
+from providers.known import KNOWN
 from routing.words import Account, AccountId
 
 MASK = b"[masked]"
-SECRET_HEADERS = frozenset({b"authorization", b"x-api-key", b"proxy-authorization", b"cookie"})
+SECRET_HEADERS = frozenset(name.encode() for provider in KNOWN for name in provider.secret_headers)
+"""Masked whoever is asked: a client may show one service what is meant for another."""
 HOP_BY_HOP = frozenset({b"host", b"connection"})
 """What is said anew on every hop, as far as it concerns us."""
 

@@ -18,7 +18,7 @@ from credentials.errors import CredentialError, NotStored
 from credentials.store import Store
 from home import accounts as book
 from home.errors import HomeError
-from routing.words import Account, AccountId
+from routing.words import AccountId
 
 EVERY = 0.5  # seconds; a change is to be known within one
 SETTLED = 0.1  # seconds without a further change
@@ -36,7 +36,8 @@ class Found:
     """What the files say.
 
     accounts: None when accounts.toml cannot be read. credentials: of the enabled accounts, None where there is none; one that
-    could not be read is absent. is_whole: whether the secrets were read, too. faults: a line for each thing that is wrong.
+    could not be read is absent. is_whole: whether the secrets were read, too. faults: a line for each thing that is wrong, an
+    account without a secret included.
     """
 
     accounts: book.Accounts | None = None
@@ -128,18 +129,14 @@ class Watch:
         for account in accounts:
             if account.enabled:
                 try:
-                    credentials[account.id] = self._secret(account)
+                    credentials[account.id] = self._store.get(account.id)
                 except CredentialError as error:
-                    faults.append(f"the secret of {account.name} cannot be read: {error}")
+                    faults.append(f"the secret of {account.name} cannot be read: {error.naming(account.name)}")
+                    if isinstance(error, NotStored):
+                        credentials[account.id] = None
         if faults:
             self._retry_at = time.monotonic() + RETRY
         tell(Found(accounts=accounts, credentials=credentials, faults=tuple(faults)))
-
-    def _secret(self, account: Account) -> Credential | None:
-        try:
-            return self._store.get(account.id)
-        except NotStored:
-            return None
 
 
 def _stamp(path: Path) -> Stamp:

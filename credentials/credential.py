@@ -37,6 +37,7 @@ class Credential:
     access: what is sent: a setup token, an OAuth access token or an API key.
     expires_at: aware UTC; None when it is not known to end.
     extras: what came along, under the vendor's names (scopes, subscriptionType, rateLimitTier); no secrets.
+    saved_at: when the store that gave it was given it, in ns since 1970; 0 when that is not known. No part of what it is.
     """
 
     kind: str
@@ -44,6 +45,7 @@ class Credential:
     refresh: Secret | None = None
     expires_at: datetime | None = None
     extras: Mapping[str, Extra] = field(default_factory=lambda: MappingProxyType({}))
+    saved_at: int = field(default=0, compare=False)
 
 
 def parse(kind: str, text: str, command: str = "flowpool add NAME") -> Credential:

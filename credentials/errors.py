@@ -24,6 +24,8 @@ import sys
 from pathlib import Path
 from typing import Self
 
+AGAIN = "flowpool add NAME --replace"
+
 
 class CredentialError(Exception):
     """A secret cannot be used; the message ends with the command that mends it.
@@ -36,6 +38,11 @@ class CredentialError(Exception):
     def __init__(self, problem: str, mend: str) -> None:
         super().__init__(f"{problem}; run: {mend}")
 
+    def naming(self, account: str) -> Self:
+        """Name the account in the mending command, where that is one account's: stores know ids alone."""
+        self.args = (str(self).replace(f"; run: {AGAIN}", f"; run: {AGAIN.replace('NAME', account)}"),)
+        return self
+
 
 class BadSecret(CredentialError):  # noqa: N818  # reads as the fact it states
     """The text given is not a secret of the kind asked for."""
@@ -45,7 +52,7 @@ class NotStored(CredentialError):  # noqa: N818
     """No secret is kept for this account."""
 
     def __init__(self, account_id: str) -> None:
-        super().__init__(f"no secret is stored for account {account_id}", "flowpool add NAME --replace")
+        super().__init__(f"no secret is stored for account {account_id}", AGAIN)
 
 
 class UnknownBackend(CredentialError):  # noqa: N818
@@ -136,5 +143,5 @@ class KeyringBroken(KeyringFault):
 class Torn(KeyringFault):
     """What the keyring keeps of a credential is not whole; saving it again mends that."""
 
-    def __init__(self, problem: str, mend: str = "flowpool add NAME --replace") -> None:
+    def __init__(self, problem: str, mend: str = AGAIN) -> None:
         super().__init__(problem, mend)

@@ -3,11 +3,12 @@
 import json
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from credentials import files, record
 from credentials.credential import Credential
-from credentials.errors import NotStored, Unreadable
+from credentials.errors import AGAIN, NotStored, Unreadable
 from credentials.files import DISK, Disk
 
 VERSION = 1
@@ -37,9 +38,10 @@ class FileStore:
         if account_id not in entries:
             raise NotStored(account_id)
         try:
-            return record.load(entries[account_id])
+            credential = record.load(entries[account_id])
         except ValueError as error:
-            raise Unreadable(self._path, f"{account_id}: {error}", "flowpool add NAME --replace") from None
+            raise Unreadable(self._path, f"{account_id}: {error}", AGAIN) from None
+        return replace(credential, saved_at=_saved_at(entries[account_id]))
 
     def put(self, account_id: str, credential: Credential) -> None:
         """Keep a credential in place of any other; it is on the disk when this returns."""
@@ -62,13 +64,7 @@ class FileStore:
     def saved_at(self, account_id: str) -> int | None:
         """Return when an account's credential was saved, in ns since 1970; 0 when it cannot be told, None when there is none."""
         entries = self._read()
-        if account_id not in entries:
-            return None
-        match entries[account_id]:
-            case {"saved_at": int(saved_at)}:
-                return saved_at
-            case _:
-                return 0
+        return _saved_at(entries[account_id]) if account_id in entries else None
 
     def describe(self) -> str:
         """Say where secrets are kept."""
@@ -93,8 +89,16 @@ class FileStore:
 
     def _anew(self) -> str:
         """Return what to run when the file cannot be used any more."""
-        return f"mv '{self._path}' '{self._path}.broken', then for each account flowpool add NAME --replace"
+        return f"mv '{self._path}' '{self._path}.broken', then for each account {AGAIN}"
 
     def _write(self, entries: Entries) -> None:
         text = json.dumps({"version": VERSION, "accounts": entries}, indent=2)
         files.write(self._path, text.encode(), self._disk)
+
+
+def _saved_at(entry: object) -> int:
+    match entry:
+        case {"saved_at": int(saved_at)}:
+            return saved_at
+        case _:
+            return 0

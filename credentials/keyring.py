@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -114,9 +115,10 @@ class KeyringStore:
             if None in pieces or len(texts[name]) != length:
                 raise Torn(f"the keyring has lost a part of {account_id}/{name}")
         try:
-            return entries.put_together(head.details, texts)
+            credential = entries.put_together(head.details, texts)
         except (ValueError, KeyError, RecursionError):
             raise Torn(f"what the keyring keeps of {account_id} makes no credential") from None
+        return replace(credential, saved_at=head.saved_at)
 
     def _head(self, account_id: str) -> Head | None:
         text = self._read(f"{account_id}/meta")

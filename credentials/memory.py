@@ -1,5 +1,8 @@
 """A store that forgets everything with the process."""
 
+import time
+from dataclasses import replace
+
 from credentials.credential import Credential
 from credentials.errors import NotStored
 
@@ -19,7 +22,7 @@ class MemoryStore:
 
     def put(self, account_id: str, credential: Credential) -> None:
         """Keep a credential in place of any other."""
-        self._kept[account_id] = credential
+        self._kept[account_id] = replace(credential, saved_at=time.time_ns())
 
     def delete(self, account_id: str) -> None:
         """Forget an account's credential, if there is one."""

@@ -6,9 +6,12 @@ MASKED = "[masked]"
 _TOKENS = re.compile(
     r"sk-ant-[A-Za-z0-9_-]+"
     r"|\beyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)?"  # a JSON Web Token
-    r"|(?i:(?<=bearer ))[^\s'\"\\,;]+"
+    r"|(?i:(?<=bearer ))"  # what follows, unless it is a plain word: "invalid bearer token"
+    r"(?=[^\s'\"\\,;]{20}|[^\s'\"\\,;]*(?:[0-9]|[-_.][^\s'\"\\,;]))[^\s'\"\\,;]{8,}"
 )
-_HEADERS = re.compile(r"(?i)(?:proxy-authorization|authorization|x[-_]api[-_]key|x-flowpool-key|cookie)\b.*")
+_HEADERS = re.compile(
+    r"(?i)(?:proxy-authorization|authorization|x[-_](?:[a-z]+[-_])?api[-_]key|x-flowpool-key|cookie)\b.*"
+)
 
 # Most text holds none of these, and looking for them costs a hundredth of the patterns above.
 _HINTS = ("sk-ant-", "eyj", "bearer ", "authorization", "api", "flowpool-key", "cookie")

@@ -19,6 +19,7 @@ SYSTEMS = (  # the package's own backends that hand secrets to the system
     "keyring.backends.macOS",
 )
 
+_NONE = "is no keyring"  # what the package names when it finds nothing
 _DOTTED = re.compile(r"[A-Za-z_][\w.]{0,99}")
 
 
@@ -37,7 +38,9 @@ def find() -> Ring:
         problem = objection(member) or _probe(member)
         if problem is None:
             return member  # type: ignore[no-any-return]
-        objections.append(f"{type(member).__module__}.{type(member).__qualname__} {problem}")
+        is_nobody = problem == _NONE and VARIABLE not in os.environ
+        name = f"{type(member).__module__}.{type(member).__qualname__}"
+        objections.append("no keyring runs here" if is_nobody else f"{name} {problem}")
     problem = "; ".join(objections)
     if VARIABLE in os.environ:
         raise NoKeyring(f"{problem}, and {VARIABLE} names it", f"unset {VARIABLE}")
@@ -49,7 +52,7 @@ def objection(ring: Any) -> str | None:
     kinds = type(ring).__mro__
     names = [f"{kind.__module__}.{kind.__name__}".lower() for kind in kinds]
     if names[0] == "keyring.backends.fail.keyring":
-        return "is no keyring: none runs here"
+        return _NONE
     if names[0] == "keyring.backends.null.keyring":
         return "keeps nothing"
     if any("plaintext" in name for name in names):

@@ -12,7 +12,7 @@ class Store(Protocol):
     """
 
     def get(self, account_id: str) -> Credential:
-        """Return an account's credential; raise NotStored when there is none."""
+        """Return an account's credential, stamped with when it was saved; raise NotStored when there is none."""
 
     def put(self, account_id: str, credential: Credential) -> None:
         """Keep a credential in place of any other; durable when this returns."""

@@ -5,6 +5,7 @@ import sys
 
 import click
 
+from flowpool.arguments import pass_home
 from home import accounts as book
 from home.paths import Home
 from routing.words import Account
@@ -12,7 +13,7 @@ from routing.words import Account
 
 @click.command
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
-@click.pass_obj
+@pass_home
 def accounts(home: Home, as_json: bool) -> None:
     """List the accounts, with their kinds and ranks.
 

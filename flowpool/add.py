@@ -14,6 +14,7 @@ from credentials.credential import KINDS, SETUP_TOKEN, USUAL, Credential, is_usu
 from credentials.errors import BadSecret, CredentialError
 from credentials.store import Store
 from flowpool import names, proxy
+from flowpool.arguments import pass_home
 from flowpool.errors import Failure
 from flowpool.proxy import Told
 from home import accounts as book
@@ -72,7 +73,7 @@ class _Add(click.Command):
 @click.option(
     "--no-verify",
     is_flag=True,
-    help="Changes nothing: nothing is asked of the provider yet, with or without it. The first request tells.",
+    hidden=True,  # it does nothing yet: nothing is asked of the provider, with or without it
 )
 @click.option(
     "--replace",
@@ -80,13 +81,13 @@ class _Add(click.Command):
     is_flag=True,
     help="Give the account NAME, which must be there, a new secret; its rank, its history and all else stay.",
 )
-@click.pass_obj
+@pass_home
 def add(home: Home, /, name: str, kind: str | None, *, provider: str, no_verify: bool, again: bool) -> None:
     """Add an account, or give one a new secret."""
     del no_verify  # scripts may say so already
     if not book.is_name(name) or name.startswith("sk-"):  # not quoted: it may be a secret in the wrong place
         raise click.UsageError(f"NAME must be {book.NAME_RULE}; a secret comes from stdin, never as an argument")
-    backend = settings.load(home.make().config).credentials.backend
+    backend = settings.load(home.config).credentials.backend
     known = book.load(home.accounts)
     found = _found(known, name, kind, again=again)
     account = _account(found, name, kind, provider)
@@ -101,7 +102,7 @@ def add(home: Home, /, name: str, kind: str | None, *, provider: str, no_verify:
     what = f"{'replaced the secret of' if found else 'added'} {name} ({account.kind}, {account.provider})"
     click.echo(f"{what}{has_it}; not checked: its first request will tell")
     if not is_usual(credential):
-        odd = f"a {account.kind} begins with {USUAL}, and this secret does not"
+        odd = f"a {account.kind} begins with {USUAL} so far, and this secret does not; it was taken, as that may change"
         click.echo(f"flowpool: {odd}; if it is the wrong one, run: flowpool add {name} --replace", err=True)
     if backend == "auto" and is_first:
         click.echo(f"flowpool: secrets are kept {store.describe()}", err=True)

@@ -6,12 +6,11 @@ from dataclasses import replace
 import click
 
 from flowpool import names, proxy
+from flowpool.arguments import pass_home
 from flowpool.errors import Failure
 from home import accounts as book
 from home.paths import Home
 from routing.words import Account
-
-FURTHEST = 1_000_000  # a rank is a place in a short list
 
 NAMES = click.argument("typed", metavar="NAME...", nargs=-1, required=True, shell_complete=names.complete)
 NAME = click.argument("name", metavar="NAME", shell_complete=names.complete)
@@ -29,15 +28,15 @@ class Rank(click.ParamType[int | str]):
         try:
             rank = int(value)
         except ValueError:
-            rank = FURTHEST + 1
-        if abs(rank) > FURTHEST:
-            self.fail(f"N must be a whole number from {-FURTHEST} to {FURTHEST}, or none", param, ctx)
+            rank = book.FURTHEST + 1
+        if not book.is_rank(rank):
+            self.fail(f"N must be {book.RANK_RULE}, or none", param, ctx)
         return rank
 
 
 @click.command
 @NAMES
-@click.pass_obj
+@pass_home
 def enable(home: Home, typed: tuple[str, ...]) -> None:
     """Let accounts that were disabled serve requests again."""
     _set(home, typed, lambda account: replace(account, enabled=True))
@@ -46,7 +45,7 @@ def enable(home: Home, typed: tuple[str, ...]) -> None:
 
 @click.command
 @NAMES
-@click.pass_obj
+@pass_home
 def disable(home: Home, typed: tuple[str, ...]) -> None:
     """Keep accounts, but let no new request use them.
 
@@ -60,7 +59,7 @@ def disable(home: Home, typed: tuple[str, ...]) -> None:
 @click.command
 @click.argument("old", metavar="OLD", shell_complete=names.complete)
 @click.argument("new", metavar="NEW")
-@click.pass_obj
+@pass_home
 def rename(home: Home, old: str, new: str) -> None:
     """Give an account another name; nothing else of it changes."""
     if not book.is_name(new) or new.startswith("sk-"):  # not quoted: it may be a secret in the wrong place
@@ -74,7 +73,7 @@ def rename(home: Home, old: str, new: str) -> None:
             )
         return tuple(replace(one, name=new) if one is account else one for one in known)
 
-    book.edit(home.make().accounts, change)
+    book.edit(home.accounts, change)
     proxy.tell(home)
     click.echo(f"renamed {old} to {new}")
 
@@ -82,11 +81,12 @@ def rename(home: Home, old: str, new: str) -> None:
 @click.command(context_settings={"ignore_unknown_options": True})  # -1 is a rank
 @NAME
 @click.argument("rank", metavar="N|none", type=Rank())
-@click.pass_obj
+@pass_home
 def rank(home: Home, name: str, rank: int | str) -> None:
     """Say in which order accounts are used: lower first.
 
-    N is a whole number. Accounts without a rank come after all that have one; "none" takes it away again.
+    N is a whole number. Accounts without a rank come after all that have one; "none" takes it away again. An account that is nearly
+    spent comes after the others all the same, whatever its rank.
     """
     wanted = rank if isinstance(rank, int) else None
     _set(home, (name,), lambda account: replace(account, rank=wanted))
@@ -100,7 +100,7 @@ def _set(home: Home, typed: tuple[str, ...], change: Callable[[Account], Account
         meant = names.find(known, typed)
         return tuple(change(one) if one in meant else one for one in known)
 
-    now = book.edit(home.make().accounts, edit)
+    now = book.edit(home.accounts, edit)
     proxy.tell(home)
     return now
 

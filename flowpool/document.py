@@ -86,10 +86,12 @@ def read(document: Plain) -> Status:
     )
 
 
-def without_proxy(version: str, listen: str, strategy: str, accounts: tuple[Plain, ...]) -> Plain:
-    """Return the document for when no proxy runs: nothing is measured, nothing is held.
+def without_proxy(
+    version: str, listen: str, strategy: str, accounts: tuple[Plain, ...], notices: tuple[str, ...] = ()
+) -> Plain:
+    """Return the document for when no proxy runs: nothing is in flight, and nobody is next.
 
-    accounts: each as `accounts --json` has it.
+    accounts: each as `accounts --json` has it, and what the last run left of it, if anything.
     """
     return {
         "version": version,
@@ -98,8 +100,9 @@ def without_proxy(version: str, listen: str, strategy: str, accounts: tuple[Plai
         "listen": {"claude": listen},
         "strategy": strategy,
         "next": {},
-        "accounts": [account | _unasked(account["enabled"]) for account in accounts],
+        "accounts": [account | _unasked(account["enabled"]) | account for account in accounts],
         "conversations": 0,
+        "notices": list(notices),
     }
 
 

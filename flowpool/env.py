@@ -4,6 +4,7 @@ import shlex
 
 import click
 
+from flowpool.arguments import pass_home
 from flowpool.errors import Failure
 from home import running
 from home.checks import Address
@@ -13,7 +14,7 @@ _ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # one listens on the
 
 
 @click.command
-@click.pass_obj
+@pass_home
 def env(home: Home) -> None:
     """Print the line that points a shell's Claude Code at the pool.
 

@@ -3,6 +3,7 @@
 import click
 
 from flowpool import names, proxy
+from flowpool.arguments import pass_home
 from flowpool.change import NAMES
 from flowpool.proxy import Proxy
 from home import accounts as book
@@ -14,7 +15,7 @@ PATH = "/_flowpool/lift"
 
 @click.command
 @NAMES
-@click.pass_obj
+@pass_home
 def lift(home: Home, typed: tuple[str, ...]) -> None:
     """Ask accounts again now, before their limits reset.
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from flowpool.arguments import COUNT, FOLLOW, pass_home
 from flowpool.errors import Failure
 from home.paths import Home
 
@@ -14,9 +15,9 @@ PAUSE = 0.3  # seconds between two looks at the file
 
 
 @click.command
-@click.option("-n", "count", type=click.IntRange(1), default=50, show_default=True, help="How many lines.")
-@click.option("--follow", is_flag=True, help="Go on with new lines as they come, until Ctrl-C.")
-@click.pass_obj
+@COUNT
+@FOLLOW
+@pass_home
 def logs(home: Home, count: int, follow: bool) -> None:
     """Show what the proxy said last."""
     if not home.log.exists():

@@ -56,9 +56,9 @@ FAILED = 1
 MISUSED = 2
 
 _SECRET = re.compile(  # what may be a token that was put where it must not be
-    r"sk-[\w-]{4,}|[\w+/=.~-]{33,}|(?<=unexpected extra argument )\(.*\)|(?<=unexpected extra arguments )\(.*\)",
-    re.DOTALL,
+    r"sk-[\w-]{4,}|[\w+/=.~-]{33,}"
 )
+_EXTRA = re.compile(r"Got unexpected extra argument(s?) \(.*\)", re.DOTALL)
 
 
 class Shell(click.Group):
@@ -94,7 +94,8 @@ class Shell(click.Group):
         except Exception as error:  # noqa: BLE001  # the rim: nothing above this would show it better
             if ctx.params["verbose"]:
                 traceback.print_exc()
-            click.echo(f"flowpool: {_line(error)}", err=True)
+            for line in _message(error).splitlines():
+                click.echo(f"flowpool: {line}", err=True)
             raise SystemExit(error.exit_code if isinstance(error, HomeError | CredentialError) else FAILED) from None
 
 
@@ -108,13 +109,19 @@ def _unknown(name: str) -> str:
     return f"there is no command {shown}; {hint}"
 
 
-def _line(error: Exception) -> str:
+def _message(error: Exception) -> str:
     if isinstance(error, CredentialError | HomeError | Failure):
         return str(error)
     if isinstance(error, OSError) and error.strerror:
         name = error.filename
         return f"{name}: {error.strerror}; run: ls -ld '{name}'" if isinstance(name, str) else error.strerror
     return f"a fault of flowpool's own, {type(error).__name__}; run it as flowpool -v to see where"
+
+
+def _too_many(found: re.Match[str]) -> str:
+    if found[1]:
+        return "Too many arguments (not shown: they may be secrets)"
+    return "One argument too many (not shown: it may be a secret)"
 
 
 def _show_version(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
@@ -152,7 +159,9 @@ def main() -> None:
     except click.ClickException as error:
         shown = io.StringIO()
         error.show(shown)
-        click.echo(_SECRET.sub("(hidden)", shown.getvalue()), err=True, nl=False)  # it quotes what was typed
+        click.echo(
+            _SECRET.sub("(hidden)", _EXTRA.sub(_too_many, shown.getvalue())), err=True, nl=False
+        )  # it quotes what was typed
         sys.exit(error.exit_code)
     except (click.Abort, EOFError, KeyboardInterrupt):
         click.echo("flowpool: stopped", err=True)

@@ -12,6 +12,7 @@ from credentials.credential import Credential
 from credentials.errors import CredentialError
 from credentials.store import Store
 from flowpool import names, proxy
+from flowpool.arguments import pass_home
 from flowpool.change import NAMES
 from home import accounts as book
 from home import settings
@@ -22,13 +23,13 @@ from routing.words import Account
 @click.command
 @NAMES
 @click.option("--yes", is_flag=True, help="Do not ask first.")
-@click.pass_obj
+@pass_home
 def remove(home: Home, typed: tuple[str, ...], yes: bool) -> None:
     """Forget accounts and delete their secrets from this machine.
 
     Requests that are on their way end normally. The login itself is not ended: do that at the provider if it may have leaked.
     """
-    backend = settings.load(home.make().config).credentials.backend
+    backend = settings.load(home.config).credentials.backend
     meant = ", ".join(account.name for account in names.find(book.load(home.accounts), typed))
     if not yes and sys.stdin is not None and sys.stdin.isatty():
         click.confirm(f"Remove {meant} and delete the secret?", abort=True, err=True)

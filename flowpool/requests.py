@@ -12,36 +12,28 @@ from urllib.parse import quote
 import click
 
 from flowpool import proxy, rows
+from flowpool.arguments import COUNT, FOLLOW, pass_home
 from flowpool.errors import Failure
 from flowpool.proxy import Proxy
 from home.paths import Home
 
 PATH = "/_flowpool/requests"
 EVERY = 0.5  # seconds between two looks of --follow
-MOST = 100_000  # rows that are shown at once
 KEPT = 1000  # what a running proxy remembers
 
 type Line = dict[str, Any]
 
 
 @click.command
-@click.option(
-    "-n",
-    "count",
-    metavar="N",
-    type=click.IntRange(0, MOST),
-    default=50,
-    show_default=True,
-    help="How many, the latest last.",
-)
+@COUNT
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
-@click.option("-f", "--follow", is_flag=True, help="Go on and show each request as it ends; Ctrl-C stops.")
-@click.pass_obj
+@FOLLOW
+@pass_home
 def requests(home: Home, count: int, as_json: bool, follow: bool) -> None:
     """Show the latest requests, and what they met.
 
-    "work limit -> home" means: the account work had met its limit, and home served. Tokens are those of the question (caches
-    included) and of the answer.
+    "work limit -> home" means: the account work had met its limit, and home served. "(count)" behind a model: tokens were counted,
+    no turn was asked. Tokens are those of the question (caches included) and of the answer.
     """
     try:
         running = proxy.find(home)

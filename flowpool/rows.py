@@ -7,6 +7,17 @@ from typing import Any
 
 from flowpool.proxy import clean
 
+ANSWERS = {  # of flowpool's own, by their letters in docs/verdicts.md
+    "A": "every account is out for now",
+    "B": "no account's login is accepted",
+    "C": "no account is enabled",
+    "D": "the request was too large or too slow",
+    "E": "the sender is not accepted",
+    "F": "there is no such path",
+}
+PASSED = "G"  # no accounts: the client's own login passed through
+COUNTING = "/count_tokens"
+
 _TAKEN = ("input", "cache_read", "cache_write_5m", "cache_write_1h")
 
 
@@ -63,6 +74,11 @@ def read(line: Mapping[str, Any]) -> Row:
         raise ValueError("not a line of the ledger") from error
 
 
+def counts(row: Row) -> bool:
+    """Tell whether tokens were counted, and no turn was asked."""
+    return row.path.endswith(COUNTING)
+
+
 def _text(value: Any) -> str:
     return "" if value is None else clean(value)
 
@@ -77,6 +93,8 @@ def trail(row: Row, arrow: str) -> str:
         else:
             told.append([words, 1])
     parts = [words if count == 1 else f"{words} x{count}" for words, count in told]
-    if row.answer:
-        parts.append(f"own answer {row.answer}")
+    if row.answer == PASSED:
+        parts.append("on the client's own login")
+    elif row.answer:
+        parts.append(f"flowpool refused: {ANSWERS.get(row.answer, f'answer {row.answer}')}")
     return f" {arrow} ".join(parts)

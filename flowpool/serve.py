@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from credentials.backends import open_store
+from flowpool.arguments import pass_home
 from flowpool.errors import Failure
 from home import accounts, settings
 from home.paths import Home
@@ -18,7 +19,7 @@ PASS_ON = {"ignore_unknown_options": True, "help_option_names": []}
 
 
 @click.command
-@click.pass_obj
+@pass_home
 def serve(home: Home) -> None:
     """Run the proxy in this terminal, until Ctrl-C."""
     chosen = _checked(home)
@@ -29,7 +30,7 @@ def serve(home: Home) -> None:
 
 @click.command(context_settings=PASS_ON, add_help_option=False)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-@click.pass_obj
+@pass_home
 def mitmdump(home: Home, arguments: tuple[str, ...]) -> None:
     """Run the proxy inside mitmdump, with its arguments."""
     _become("mitmdump", home, arguments)
@@ -37,7 +38,7 @@ def mitmdump(home: Home, arguments: tuple[str, ...]) -> None:
 
 @click.command(context_settings=PASS_ON, add_help_option=False)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-@click.pass_obj
+@pass_home
 def mitmweb(home: Home, arguments: tuple[str, ...]) -> None:
     """Run the proxy inside mitmweb, to look at its flows in a browser."""
     _become("mitmweb", home, arguments)
@@ -53,7 +54,7 @@ def _become(program: str, home: Home, arguments: tuple[str, ...]) -> None:
 
 def _checked(home: Home) -> Settings:
     """Say what is wrong in the user's files before anything starts."""
-    chosen = settings.load(home.make().config)
+    chosen = settings.load(home.config)
     accounts.load(home.accounts)
     open_store(chosen.credentials.backend, home.state_folder).ids()
     return chosen

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import click
 
 from flowpool import document, proxy
+from flowpool.arguments import pass_home
 from flowpool.document import Plain, Status
 from flowpool.proxy import Proxy
 from home.paths import Home
@@ -15,7 +16,7 @@ PATH = "/_flowpool/status"
 
 @click.command
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
-@click.pass_obj
+@pass_home
 def status(home: Home, as_json: bool) -> None:
     """Show the accounts, how full they are and who serves next."""
     found = proxy.find(home)
@@ -41,12 +42,8 @@ def _ask(proxy: Proxy) -> tuple[Plain, Status] | None:
 
 
 def _alone(home: Home) -> tuple[Plain, Status]:
-    """Return the picture without a proxy, from the files alone."""
-    from flowpool.accounts import describe  # noqa: PLC0415  # none of this is needed beside a running proxy
-    from home import accounts, settings  # noqa: PLC0415
-    from home.version import version  # noqa: PLC0415
+    """Return the picture without a proxy."""
+    from flowpool import alone  # noqa: PLC0415  # none of it is needed beside a running proxy
 
-    chosen = settings.load(home.config)
-    known = tuple(dict(describe(account)) for account in accounts.load(home.accounts))
-    plain = document.without_proxy(version(), str(chosen.listen.claude), chosen.routing.strategy, known)
+    plain = alone.draw(home, datetime.now(UTC))
     return plain, document.read(plain)

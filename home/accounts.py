@@ -18,6 +18,8 @@ from routing.words import Account, AccountId, Kind
 VERSION = 1
 TOP = ("version", "accounts")
 RESERVED = ("client",)  # in logs it stands for the client's own login
+FURTHEST = 1_000_000  # a rank is a place in a short list
+RANK_RULE = f"a whole number from {-FURTHEST} to {FURTHEST}"
 NAME_RULE = "1 to 32 of a-z 0-9 . _ -, beginning with a letter or digit, and not the reserved name client"
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}")
@@ -41,7 +43,7 @@ KEYS = {
     "kind": Key(" or ".join(Kind), "how its credential was issued; `flowpool add --kind`"),
     "enabled": Key("true or false", "whether it may serve; `flowpool enable` and `disable`"),
     "rank": Key(
-        "a whole number",
+        RANK_RULE,
         "an order of your own, lower first, none last; a nearly full account comes after the others all the same;"
         " `flowpool rank`",
     ),
@@ -60,6 +62,11 @@ class _Wrong(Exception):  # noqa: N818  # never leaves this module
 def is_name(text: str) -> bool:
     """Tell whether an account may be called so."""
     return _NAME.fullmatch(text) is not None and text not in RESERVED
+
+
+def is_rank(value: Any) -> bool:
+    """Tell whether an account may have this rank."""
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= FURTHEST
 
 
 def new_id() -> AccountId:
@@ -120,9 +127,13 @@ def _table(account: Account) -> dict[str, str | bool | int]:
 
 
 def _read(found: toml.Table) -> Accounts:
+    if not found:
+        raise _Wrong("is empty; put a copy back, or delete it to begin with no accounts")
     version, tables = found.pop("version", None), found.pop("accounts", [])
     if isinstance(version, int) and version > VERSION:
         raise _Wrong(f"is {version}, written by a newer flowpool than this one, which reads {VERSION}", key="version")
+    if version is None:
+        raise _Wrong(f"lacks the line version = {VERSION} at its top")
     if isinstance(version, bool) or version != VERSION:
         raise _Wrong(f"must be {VERSION}", key="version")
     if found:
@@ -140,7 +151,7 @@ def _account(index: int, table: Any) -> Account:
         if key not in KEYS:
             raise _Wrong(f"is not known here; did you mean {nearest(key, KEYS) or ', '.join(KEYS)}?", index, key)
     rank = table.get("rank")
-    if rank is not None and (isinstance(rank, bool) or not isinstance(rank, int)):
+    if rank is not None and not is_rank(rank):
         raise _must(index, "rank")
     enabled = table.get("enabled", True)
     if not isinstance(enabled, bool):

@@ -1,5 +1,6 @@
 """What can be wrong in the user's folder."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -7,7 +8,7 @@ from pathlib import Path
 class HomeError(Exception):
     """Something in the user's folder cannot be used; the message says what and where.
 
-    exit_code: what a program ends with on it: 1 a failure, 2 wrong settings.
+    exit_code: what a program ends with on it: 1 a failure, 2 wrong settings, or no place for them.
     """
 
     exit_code = 1
@@ -53,8 +54,14 @@ class AccountsError(HomeError):
 class FolderError(HomeError):
     """A folder of flowpool's cannot be made."""
 
+    exit_code = 2
+
     def __init__(self, folder: Path, error: OSError) -> None:
-        super().__init__(f"{folder}: {error.strerror or type(error).__name__}; run: ls -ld '{folder}'")
+        there = next(path for path in (folder, *folder.parents) if os.path.lexists(path))
+        why = error.strerror or type(error).__name__
+        super().__init__(
+            f"{folder}: this folder cannot be made: {why}; set FLOWPOOL_HOME to another, or run: ls -ld '{there}'"
+        )
 
 
 class ControlKeyError(HomeError):

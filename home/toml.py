@@ -13,6 +13,7 @@ _PLACE = re.compile(r"\s*\(at line (\d+), column \d+\)$")
 _UNIT = re.compile(r"[\w.\"' -]+=\s*[+-]?[0-9][0-9_.]*\s*[A-Za-z%µ]+\s*(#.*)?")  # max = 4m
 _BARE = re.compile(r"[\w.\"' -]+=\s*[A-Za-z_/~][^\"'=]*")  # strategy = perishing
 _WORDS = re.compile(r"=\s*(True|TRUE|False|FALSE)\b")
+_TWICE = re.compile(r"Cannot declare \(.*\) twice")
 _END = " (at end of document)"
 
 
@@ -83,8 +84,17 @@ def _keys(value: Any) -> list[Key]:
 def _fault(message: str, text: str) -> Fault:
     place = _PLACE.search(message)
     line = int(place[1]) if place else text.count("\n") + 1
-    hint = _hint(text.split("\n")[line - 1])
+    above = text.split("\n")[:line]
+    hint = _hint_twice(above) if _TWICE.match(message) else _hint(above[-1])
     return Fault(key="", line=line, message=f"not valid TOML: {_PLACE.sub('', message).removesuffix(_END)}{hint}")
+
+
+def _hint_twice(lines: list[str]) -> str:
+    """Say where the table stands that the last of these lines opens again: in a new config.toml each does already."""
+    bare = [line.partition("#")[0].replace(" ", "").strip() for line in lines]
+    place = bare.index(bare[-1]) + 1
+    at = f"on line {place}" if place < len(bare) else "above"
+    return f"; {bare[-1]} is {at} already: set it there, without the #"
 
 
 def _hint(line: str) -> str:

@@ -13,6 +13,9 @@ from routing.words import Account, AccountId, Demand, Kind
 
 type Fields = tuple[tuple[str, str], ...]
 
+SECRET_HEADERS = frozenset({"authorization", "proxy-authorization", "cookie"})
+"""Headers that hold credentials whoever the vendor is."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
@@ -100,6 +103,7 @@ class Provider(Protocol):
 
     name: str
     secret_headers: frozenset[str]
+    """Every header that may hold a credential, in lower case: SECRET_HEADERS and the vendor's own."""
 
     def is_pooled(self, head: Head) -> bool:
         """Whether an account of the pool signs this request; every other one passes on the client's own credential."""

@@ -17,4 +17,4 @@ def bar(account: Account, demand: Demand, holds: AccountHolds, now: datetime) ->
     if not standing:
         return None
     last = max(standing, key=lambda hold: hold.until)
-    return Barred(account=account.id, because=last.because, row=last.row, until=last.until)
+    return Barred(account=account.id, because=last.because, row=last.row, until=last.ends)

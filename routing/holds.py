@@ -5,15 +5,16 @@ A hold never shortens a longer one. It is lifted only by an answer to a request 
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from routing.readings import Reading, Status
 from routing.rules import Holds
-from routing.verdicts import FORBIDDEN_ROW, AuthLadder, HoldEnd, SoonestReset
+from routing.verdicts import AUTH_ROW, FORBIDDEN_ROW, AuthLadder, HoldEnd, SoonestReset
 from routing.words import AccountId, Demand, ExchangeId, Family
 
 WINDOW_ROWS = frozenset({9, 12, 13})  # lifted by what an answer shows of the windows they rest on
 KEPT = timedelta(days=1)  # an ended hold is forgotten this much later: now may go back
+MENDED = datetime(9999, 1, 1, tzinfo=UTC)  # the end of a hold that no time ends
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +45,11 @@ class Hold:
         return self.until <= now
 
     @property
+    def ends(self) -> datetime | None:
+        """When it ends by itself; None when only a mend ends it."""
+        return None if self.until == MENDED else self.until
+
+    @property
     def place(self) -> tuple[Family | None, int, ExchangeId | None]:
         """Scope and row: an account has one hold of each."""
         # One of row 19 may be taken back by the exchange that set it, which must not undo another exchange's.
@@ -59,6 +65,24 @@ class Hold:
 
 
 type AccountHolds = tuple[Hold, ...]
+
+
+def unsigned(account: AccountId) -> Hold:
+    """Build the hold of an account whose secret is not at hand: like a refused login, for as long as that lasts."""
+    return Hold(
+        account=account,
+        family=None,
+        row=AUTH_ROW,
+        until=MENDED,
+        because="no readable secret is stored",
+        windows=frozenset(),
+        set_at=MENDED,  # so no answer is later, and none lifts it
+    )
+
+
+def by_answers(holds: AccountHolds) -> AccountHolds:
+    """Select what was set by a provider's answer."""
+    return tuple(hold for hold in holds if hold.ends is not None)
 
 
 def barring(holds: AccountHolds, demand: Demand, now: datetime) -> AccountHolds:

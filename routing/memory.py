@@ -1,10 +1,22 @@
 """What the Router was told, kept in the shape that its choices need."""
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from routing.holds import AccountHolds, Hold, Ladder, after_success, barring, climbed, end_of, placed, taken_back
+from routing.holds import (
+    AccountHolds,
+    Hold,
+    Ladder,
+    after_success,
+    barring,
+    by_answers,
+    climbed,
+    end_of,
+    placed,
+    taken_back,
+    unsigned,
+)
 from routing.leases import Leases
 from routing.observations import (
     AccountsChanged,
@@ -32,7 +44,8 @@ from routing.words import Account, AccountId, Demand, Family
 class Memory:
     """All that was observed; everything but the lines' families is kept by account and goes with it.
 
-    retested: by provider, when a request last went out on an account in spite of its hold.
+    unsigned: accounts whose secret is not at hand. retested: by provider, when a request last went out on an account in spite of
+    its hold.
     """
 
     rules: Holds
@@ -45,6 +58,7 @@ class Memory:
     leases: Leases = field(default_factory=Leases)
     habits: Habits = field(default_factory=Habits)
     ramps: Ramps = field(default_factory=Ramps)
+    unsigned: frozenset[AccountId] = frozenset()
     retested: dict[str, datetime] = field(default_factory=dict)
     revision: int = 0
 
@@ -54,6 +68,7 @@ class Memory:
         match observation:
             case AccountsChanged():
                 self._replace(observation.accounts)
+                self._sign(observation.unsigned)
             case CredentialChanged():
                 self._unlock(observation.account)
             case HoldsLifted():
@@ -80,7 +95,7 @@ class Memory:
         """Draw what outlives a restart."""
         return Remembered(
             readings={(account, key): r for account, known in self.readings.items() for key, r in known.items()},
-            holds=self.holds.copy(),
+            holds=self._holds_by_answers(),
             ladders=self.ladders.copy(),
             sticks=self.habits.sticks(),
             lines=self.lines.copy(),
@@ -96,9 +111,26 @@ class Memory:
             self.habits.drop(gone)
         self.accounts = now
 
+    def _sign(self, missing: frozenset[AccountId]) -> None:
+        """Hold who has no secret, for as long as that lasts."""
+        for account in self.unsigned | missing:
+            want = (unsigned(account),) if account in missing and account in self.accounts else ()
+            self._keep(account, (*by_answers(self.holds.get(account, ())), *want))
+        self.unsigned = missing
+
+    def _holds_by_answers(self) -> dict[AccountId, AccountHolds]:
+        """What outlives a restart: who has a secret then is seen then."""
+        told = {a: by_answers(held) if a in self.unsigned else held for a, held in self.holds.items()}
+        return {account: held for account, held in told.items() if held}
+
     def _unlock(self, account: AccountId) -> None:
         self.ladders.pop(account, None)
-        self._keep(account, (hold for hold in self.holds.get(account, ()) if hold.row not in LOCKED_ROWS))
+        self._end(account, LOCKED_ROWS)
+
+    def _end(self, account: AccountId, rows: Container[int] | None = None) -> None:
+        """End an account's holds of these rows, or all; the want of a secret only a secret ends."""
+        held = self.holds.get(account, ())
+        self._keep(account, (h for h in held if h.ends is None or not (rows is None or h.row in rows)))
 
     def _free(self, account: AccountId) -> None:
         """End its holds; the readings that they rest on go too: still believed, they would put it behind all others."""
@@ -107,7 +139,7 @@ class Memory:
             for key in hold.windows:
                 known.pop(key, None)
         self.ladders.pop(account, None)
-        self._keep(account, ())
+        self._end(account)
 
     def _restore(self, old: Remembered) -> None:
         """What was observed since the start is newer."""

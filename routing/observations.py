@@ -12,9 +12,13 @@ from routing.words import Account, AccountId, Demand, ExchangeId
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccountsChanged:
-    """The accounts as they now stand; one that is absent was removed, and all that was known of it is dropped."""
+    """The accounts as they now stand; one that is absent was removed, and all that was known of it is dropped.
+
+    unsigned: those whose secret is not at hand; they may not serve until it is.
+    """
 
     accounts: tuple[Account, ...]
+    unsigned: frozenset[AccountId] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -117,7 +117,7 @@ def may_wait(pause: timedelta, demand: Demand, trail: Trail, rules: Rules, now: 
 def _limited(dead: Dead, hold: Hold | None) -> GiveUp:
     if hold is None:
         return _give_up(dead, Answer.LIMITED, "no account may serve")
-    recovers = Barred(account=hold.account, because=hold.because, row=hold.row, until=hold.until)
+    recovers = Barred(account=hold.account, because=hold.because, row=hold.row, until=hold.ends)
     return _give_up(dead, Answer.LIMITED, hold.because, recovers)
 
 

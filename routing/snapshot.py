@@ -39,10 +39,10 @@ class WindowPicture:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HoldPicture:
-    """One hold in force; scope: "account", or the family that alone it bars."""
+    """One hold in force; scope: "account", or the family that alone it bars. until: None when only a mend ends it."""
 
     scope: str
-    until: datetime
+    until: datetime | None
     because: str
     row: int
 
@@ -119,6 +119,6 @@ def _holds(holds: AccountHolds) -> tuple[HoldPicture, ...]:
     """One picture per scope and row, the one that ends last; soonest end first."""
     latest = {(hold.family, hold.row): hold for hold in sorted(holds, key=lambda hold: hold.until)}
     return tuple(
-        HoldPicture(scope=hold.family or ACCOUNT_SCOPE, until=hold.until, because=hold.because, row=hold.row)
+        HoldPicture(scope=hold.family or ACCOUNT_SCOPE, until=hold.ends, because=hold.because, row=hold.row)
         for hold in sorted(latest.values(), key=lambda hold: hold.until)
     )

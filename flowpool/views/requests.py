@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from flowpool.rows import Row, trail
+from flowpool.rows import Row, counts, trail
 from flowpool.views.status import clock
 
 type Local = Callable[[datetime], datetime]
@@ -35,7 +35,7 @@ def cells(row: Row, now: datetime, *, arrow: str, local: Local = datetime.astime
     return (
         f"{clock(row.at, now, local)}:{local(row.at):%S}",
         row.account or "-",
-        row.model or row.path or "-",
+        _what(row),
         "-" if row.status is None else str(row.status),
         trail(row, arrow) or "-",
         _seconds(row.first_byte),
@@ -47,6 +47,13 @@ def cells(row: Row, now: datetime, *, arrow: str, local: Local = datetime.astime
 def columns(row: Iterable[str]) -> str:
     """Return cells as a line of fixed columns, for rows that come one by one."""
     return "  ".join(cell.ljust(width) for cell, width in zip(row, WIDTHS, strict=True)).rstrip()
+
+
+def _what(row: Row) -> str:
+    """Say what was asked for: a turn of a model, the count of its tokens, or another path."""
+    if not row.model:
+        return row.path or "-"
+    return f"{row.model} (count)" if counts(row) else row.model
 
 
 def _seconds(span: float | None) -> str:

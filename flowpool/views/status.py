@@ -13,7 +13,7 @@ from flowpool.document import AccountLine, HoldLine, Status, WindowLine
 type Local = Callable[[datetime], datetime]
 
 COLOURS = {"healthy": "green", "unmeasured": "cyan", "held": "yellow", "auth_dead": "red", "disabled": "bright_black"}
-BARRED = ("disabled", "auth_dead")
+WORDS = {"auth_dead": "login fails"}  # of states that are shown under another name
 ANY, OTHERS = "any", "other models"  # of the families that `next` names, and how it is shown
 NEARLY_FULL = 0.9  # of a window, from which its number is coloured
 SOON = timedelta(days=6)  # within which a weekday's name is clear
@@ -35,16 +35,18 @@ def view(status: Status, now: datetime, local: Local = datetime.astimezone) -> R
     for account in status.accounts:
         table.add_row(
             Text(account.name),
-            Text(account.state, style=COLOURS.get(account.state, "")),
+            Text(WORDS.get(account.state, account.state), style=COLOURS.get(account.state, "")),
             Text("\n").join(_window(window, now, local) for window in account.windows),
             Text("\n".join(_why(account, now, local))),
         )
-    return Group(_head(status), *_notices(status), table, *_tail(status))
+    return Group(_head(status), *_notices(status), table, *_tail(status, now, local))
 
 
 def _head(status: Status) -> Text:
     if not status.running:
-        return Text(f"flowpool {status.version} is not running; start it with: flowpool serve")
+        is_left = any(account.windows or account.holds for account in status.accounts)
+        left = "\nThis is what its last run left:" if is_left else ""
+        return Text(f"flowpool {status.version} is not running; start it with: flowpool serve{left}")
     return Text(f"flowpool {status.version} listens on {status.listen} (pid {status.pid}, {status.strategy})")
 
 
@@ -52,39 +54,52 @@ def _notices(status: Status) -> list[Text]:
     return [Text(notice, style="yellow") for notice in status.notices]
 
 
-def _tail(status: Status) -> list[Text]:
+def _tail(status: Status, now: datetime, local: Local) -> list[Text]:
     if not status.running:
         return []
-    return [Text(line) for line in (*_next(status), f"Conversations: {status.conversations}")]
+    return [Text(line) for line in (*_next(status, now, local), f"Conversations: {status.conversations}")]
 
 
-def _next(status: Status) -> list[str]:
+def _next(status: Status, now: datetime, local: Local) -> list[str]:
     """Say who gets a new conversation, families that fare alike together."""
     fates: dict[str, list[str]] = {}
     for family, name in status.next.items():
-        fates.setdefault(_fate(status, family, name), []).append(OTHERS if family == ANY else family)
+        fates.setdefault(_fate(status, family, name, now, local), []).append(OTHERS if family == ANY else family)
     if len(fates) == 1:
         return [f"Next: {fate}" for fate in fates]
     told = "; ".join(f"{', '.join(families)}: {fate}" for fate, families in fates.items())
     return [f"Next {told}"] if told else []
 
 
-def _fate(status: Status, family: str, name: str | None) -> str:
+def _fate(status: Status, family: str, name: str | None, now: datetime, local: Local) -> str:
     """Say who comes next: who that is among unmeasured accounts in one place is known only once a conversation is there."""
     places = {account.name: _place(account, family) for account in status.accounts}
     place = places.get(name or "")
     equal = [other for other, its in places.items() if its == place]
+    if name is None:
+        ends = [end for account in status.accounts if (end := _recovery(account, family))]
+        return f"nobody until {clock(min(ends), now, local)}" if ends else "nobody"
     if place is None or len(equal) == 1:
-        return name or "nobody"
+        return name
     return f"tossed per conversation between {', '.join(equal[:-1])} and {equal[-1]}"
 
 
 def _place(account: AccountLine, family: str) -> tuple[bool, int | None, int] | None:
     """Return where an account that was not measured stands, as in routing.scoring; None for others and who may not serve."""
-    is_barred = account.state in BARRED or any(hold.scope in ("account", family) for hold in account.holds)
-    if account.windows or is_barred:
+    if account.windows or account.state not in ("unmeasured", "held") or _bars(account, family):
         return None
     return account.kind == "api-key", account.rank, account.in_flight
+
+
+def _bars(account: AccountLine, family: str) -> list[HoldLine]:
+    return [hold for hold in account.holds if hold.scope in ("account", family)]
+
+
+def _recovery(account: AccountLine, family: str) -> datetime | None:
+    """Return when the last hold ends that keeps an account from serving; None when that cannot be told."""
+    ends = [hold.until for hold in _bars(account, family)]
+    known = [end for end in ends if end]
+    return max(known) if known and len(known) == len(ends) and account.state != "disabled" else None
 
 
 def _window(window: WindowLine, now: datetime, local: Local) -> Text:
@@ -98,12 +113,24 @@ def _window(window: WindowLine, now: datetime, local: Local) -> Text:
 
 
 def _why(account: AccountLine, now: datetime, local: Local) -> list[str]:
-    lines = [account.because, *(_hold(hold, now, local) for hold in account.holds if hold.because != account.because)]
+    lines = [_because(account, now, local)]
+    lines += [_hold(hold, now, local) for hold in account.holds if hold.because != account.because]
+    if account.state == "auth_dead" and "run: " not in account.because:
+        lines.append(f"run: flowpool add {account.name} --replace")
     if account.in_flight:
         lines.append(f"{account.in_flight} in flight")
     if account.requests:
-        lines.append("1 request" if account.requests == 1 else f"{account.requests} requests")
+        tries = "1 try" if account.requests == 1 else f"{account.requests} tries"
+        lines.append(f"{tries} since the start")
     return [line for line in lines if line]
+
+
+def _because(account: AccountLine, now: datetime, local: Local) -> str:
+    """Say why an account stands as it does, and until when, unless the reason says so itself."""
+    ends = [hold.until for hold in account.holds if hold.because == account.because and hold.until]
+    if not ends or " until " in account.because:
+        return account.because
+    return f"{account.because}, until {clock(max(ends), now, local)}"
 
 
 def _hold(hold: HoldLine, now: datetime, local: Local) -> str:

@@ -1,12 +1,13 @@
 """How a credential of each kind travels in a request's head."""
 
+from providers import contract
 from providers.contract import Ride
 from routing.words import Kind
 
 OAUTH_BETA = "oauth-2025-04-20"  # See docs/facts/anthropic.md#oauth-beta.
 _BETAS = "anthropic-beta"
 
-SECRET_HEADERS = frozenset({"authorization", "x-api-key", "proxy-authorization", "cookie"})
+SECRET_HEADERS = contract.SECRET_HEADERS | {"x-api-key"}
 
 _BEARER = Ride(header="authorization", value="Bearer {}", list_header=_BETAS, gains=frozenset({OAUTH_BETA}))
 _KEY = Ride(header="x-api-key", value="{}", list_header=_BETAS, loses=frozenset({OAUTH_BETA}))

@@ -41,11 +41,12 @@ class Pool:
         self.router = Router(self.settings.rules)
         client = Account(id=AccountId("client"), name="client", provider="anthropic", kind=Kind.OAUTH)
         pool = self.accounts or {client.id: client}
-        self.router.observe(AccountsChanged(accounts=tuple(pool.values())))
-        self.signer = made.signer(self.accounts, without=without)
+        unsigned = frozenset(map(AccountId, without))
+        self.router.observe(AccountsChanged(accounts=tuple(pool.values()), unsigned=unsigned))
+        self.signer = made.signer(self.accounts, without=unsigned)
         self.admit = Admit(self.settings, {made.UPSTREAM: ANTHROPIC})
         self.limits = Limits(self.router)
-        self.route = Route(self.router, pool, self.signer)
+        self.route = Route(self.router, pool)
         self.log = RequestLog(pool)
 
     def asks(self, request: http.Request | None = None) -> "Turn":

@@ -190,6 +190,44 @@ def test_a_new_secret_ends_what_the_old_one_was_refused_for(caplog: pytest.LogCa
     assert caplog.messages == ["flowpool: accounts changed: work has a new secret"]
 
 
+def test_the_same_secret_given_again_is_a_new_one() -> None:
+    """Who replaced it wants the account asked again, and may have mended something else."""
+    pool = Pool(WORK, HOME)
+    pool.refused(WORK)
+    again = replace(secret(WORK), saved_at=2)
+    pool.accounts.take(Found(accounts=(WORK, HOME), credentials={WORK.id: again, HOME.id: secret(HOME)}))
+
+    assert (pool.holds(WORK), pool.woken) == (0, 1)
+
+
+def test_an_account_without_a_secret_cannot_serve_until_it_has_one() -> None:
+    """From the start and while it runs: it is held, shown and never next; the secret alone ends that, and nothing of it is kept."""
+    router = Told()
+    Accounts(
+        (WORK, replace(HOME, enabled=False)),
+        {},
+        router=router,
+        path=Path("none"),
+        store=MemoryStore(),
+        wake=lambda: None,
+    )
+    assert router.told == [
+        AccountsChanged(accounts=(WORK, replace(HOME, enabled=False)), unsigned=frozenset({WORK.id}))
+    ]
+
+    pool = Pool(WORK, HOME)
+    pool.accounts.take(found(WORK, HOME, without=[WORK]))
+    (work, home) = pool.router.snapshot(NOON).accounts
+    assert (work.state, work.because, work.holds[0].until) == ("auth_dead", "no readable secret is stored", None)
+    assert (home.holds, set(pool.router.snapshot(NOON).next.values())) == ((), {HOME.id})
+    assert pool.router.remembered().holds == {}
+    assert pool.accounts.lift([WORK.id]) == {WORK.id: 0}
+    assert pool.holds(WORK) == 1
+
+    pool.accounts.take(found(WORK, HOME))
+    assert pool.holds(WORK) == 0
+
+
 def test_a_secret_that_cannot_be_read_stays_and_one_that_is_gone_goes() -> None:
     """A locked keyring takes nothing away; a deleted secret is not used any more."""
     pool = Pool(WORK, HOME)
@@ -310,3 +348,5 @@ def test_a_store_that_gives_no_secret_at_all_ends_the_start() -> None:
     broken = KeyringBroken("the keyring did not answer within 5 s")
     with pytest.raises(KeyringBroken, match="did not answer"):
         readable(Hurt({WORK.id: broken, HOME.id: Torn("lost a part")}), (WORK, HOME))
+    with pytest.raises(Torn, match=r"; run: flowpool add work --replace$"):
+        readable(Hurt({WORK.id: Torn("lost a part"), HOME.id: broken}), (WORK, HOME))

@@ -16,12 +16,13 @@ from addons.control import LARGEST, Control
 from addons.exchange import EXCHANGES, Path
 from addons.recent import Recent
 from addons.watch import Found
+from credentials.credential import Credential
 from credentials.memory import MemoryStore
 from credentials.secret import Secret
 from home import accounts as book
 from home.settings import Settings
 from routing.router import Router
-from tests.addons.made import accounts, error_of, exchange, flow, known, request
+from tests.addons.made import accounts, error_of, exchange, flow, known, request, token
 
 KEY = "the-key-of-this-proxy"
 DOCUMENT = {"running": True, "accounts": [{"name": "wörk"}]}
@@ -33,11 +34,21 @@ def status(now: datetime) -> dict[str, Any]:
     return DOCUMENT
 
 
-def control(path: FilePath = FilePath("none"), *requests: str) -> tuple[Control, Accounts]:
+def stocked(*names: str) -> MemoryStore:
+    """A store with these accounts' secrets."""
+    store = MemoryStore()
+    for name in names:
+        store.put(name, Credential(kind="oauth", access=Secret(token(name))))
+    return store
+
+
+def control(
+    path: FilePath = FilePath("none"), *requests: str, store: MemoryStore | None = None
+) -> tuple[Control, Accounts]:
     """Control of a pool with the account work, whose last requests have these ids."""
     known_ones = tuple(accounts("work").values())
     router = Router(Settings().rules)
-    pool = Accounts(known_ones, {}, router=router, path=path, store=MemoryStore(), wake=lambda: None)
+    pool = Accounts(known_ones, {}, router=router, path=path, store=store or MemoryStore(), wake=lambda: None)
     recent = Recent()
     for one in requests:
         recent.add({"id": one})
@@ -227,7 +238,7 @@ def test_lift_says_how_many_holds_there_were() -> None:
 def test_reload_answers_when_the_files_are_in_force(tmp_path: FilePath) -> None:
     """It says whether they could be read, and what is wrong when not."""
     path = tmp_path / "accounts.toml"
-    of, pool = control(path)
+    of, pool = control(path, store=stocked("work", "home"))
 
     async def story() -> list[tuple[int, Any]]:
         pool.running()

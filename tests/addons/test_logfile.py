@@ -157,3 +157,20 @@ def test_a_fault_of_ours_is_no_full_disk(tmp_path: Path, monkeypatch: pytest.Mon
     file.close()
 
     assert (len(shown), (tmp_path / "flowpool.log").read_text()) == (1, "well\n")
+
+
+@pytest.mark.parametrize(("level", "is_kept"), [("debug", True), ("info", True), ("warning", False)])
+def test_what_starters_wait_for_is_in_the_file_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture, level: str, is_kept: bool
+) -> None:
+    """Said on stderr once, also before the log began, and in the file; the log on the screen does not repeat it."""
+    log = LogFile(tmp_path / "flowpool.log", level)
+    log.say("flowpool: 100% early")
+    log.load(None)
+    log.say("flowpool: listening")
+    log.done()
+
+    assert (capsys.readouterr().err, caplog.messages) == ("flowpool: 100% early\nflowpool: listening\n", [])
+    path = tmp_path / "flowpool.log"
+    kept = path.read_text() if path.exists() else ""
+    assert [text in kept for text in ("INFO flowpool: 100% early", "INFO flowpool: listening")] == [is_kept, is_kept]

@@ -105,14 +105,15 @@ def test_without_a_mode_the_program_starts_again_with_ours(
     assert environ == {**os.environ, RESTARTED: "1"}
 
 
+@pytest.mark.parametrize("mode", ["reverse:https://api.anthropic.com", "regular", "regular@18098"])
 @pytest.mark.parametrize("again", [False, True])
 def test_a_mode_that_was_given_is_left_alone(
-    opts: options.Options, restarts: list[Any], monkeypatch: pytest.MonkeyPatch, again: bool
+    opts: options.Options, restarts: list[Any], monkeypatch: pytest.MonkeyPatch, again: bool, mode: str
 ) -> None:
     """With a mode mitmproxy goes on; that it was started again is forgotten, so that a child may do so too."""
     if again:
         monkeypatch.setenv(RESTARTED, "1")
-    opts.update(mode=["reverse:https://api.anthropic.com"])
+    opts.update(mode=[mode])
 
     ensure_modes(Settings())
     assert (restarts, RESTARTED in os.environ) == ([], False)
@@ -156,7 +157,7 @@ def test_an_upstream_that_is_ourselves_ends_the_start(
     opts: options.Options, restarts: list[Any], is_given: bool
 ) -> None:
     """Whether the settings say so or a mode that was given, also with the port that -p names."""
-    opts.update(listen_port=9, mode=["reverse:http://127.0.0.1:9"] if is_given else ["regular"])
+    opts.update(listen_port=9, **{"mode": ["reverse:http://127.0.0.1:9"]} if is_given else {})
     settings = Settings(providers=Providers(anthropic=Anthropic(upstream="http://localhost:9")))
 
     with pytest.raises(StartError, match="is this proxy itself"):
@@ -264,6 +265,29 @@ def listening(monkeypatch: pytest.MonkeyPatch, *servers: tuple[str, tuple[Any, .
     monkeypatch.setattr(ctx, "master", master, raising=False)
 
 
+def saying(home: Home) -> tuple[Options, list[str]]:
+    """The addon, and what it says."""
+    said: list[str] = []
+    return Options(home, Settings(), said.append), said
+
+
+@pytest.mark.parametrize(
+    ("host", "told"), [("0.0.0.0", "0.0.0.0:3999"), ("::", "[::]:3999"), ("192.0.2.1", "192.0.2.1:3999")]
+)
+def test_an_address_that_is_open_to_others_is_said(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, tmp_path: Path, host: str, told: str
+) -> None:
+    """Whoever listens beyond this machine is told that it serves nobody there, and what to set."""
+    listening(monkeypatch, (OURS, ((host, 3999),)))
+    saying(Home(config_folder=tmp_path, state_folder=tmp_path))[0].running()
+
+    (line,) = caplog.messages
+    assert line.startswith(
+        f"flowpool: {told} is open to other machines, but only programs on this machine are answered"
+    )
+    assert line.endswith("set [listen] claude in config.toml to 127.0.0.1:3999")
+
+
 @pytest.mark.parametrize(
     ("servers", "told"),
     [
@@ -274,19 +298,19 @@ def listening(monkeypatch: pytest.MonkeyPatch, *servers: tuple[str, tuple[Any, .
 )
 def test_the_real_address_is_told(
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
     tmp_path: Path,
     servers: list[tuple[str, tuple[Any, ...]]],
     told: str,
 ) -> None:
-    """Once it accepts: one line on stderr, and running.json, both with the port that the system chose for our mode."""
+    """Once it accepts: one line, and running.json, both with the port that the system chose for our mode."""
     listening(monkeypatch, *servers)
     home = Home(config_folder=tmp_path, state_folder=tmp_path)
-    addon = Options(home, Settings())
+    addon, said = saying(home)
 
     addon.running()
     assert addon.listening() == told
-    assert capsys.readouterr().err == f"flowpool: listening on http://{told}\n"
+    assert (said, caplog.messages) == ([f"flowpool: listening on http://{told}"], [])
     document = json.loads(home.running.read_text())
     assert (document["pid"], document["listen"]) == (os.getpid(), {"claude": told})
 
@@ -296,15 +320,15 @@ def test_the_real_address_is_told(
 
 @pytest.mark.parametrize("servers", [[], [(OURS, ())], [("reverse:https://other.example", (("127.0.0.1", 8),))]])
 def test_without_a_server_of_ours_nobody_is_told_to_come(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, servers: list[Any]
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, servers: list[Any]
 ) -> None:
     """Where no mode is ours the line says which one to give, and there is no running.json."""
     listening(monkeypatch, *servers)
     home = Home(config_folder=tmp_path, state_folder=tmp_path)
-    addon = Options(home, Settings())
+    addon, said = saying(home)
 
     addon.running()
-    assert f"--mode {OURS}@HOST:PORT" in capsys.readouterr().err
+    assert f"--mode {OURS}@HOST:PORT" in said[0]
     assert not home.running.exists()
     assert addon.listening() == "127.0.0.1:3456"
 

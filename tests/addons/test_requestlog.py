@@ -16,10 +16,10 @@ from addons.exchange import Ended, Path
 from addons.requestlog import RequestLog, ended
 from routing.transport import Failure
 from routing.words import AccountId
-from tests.addons.made import CLIENT_TOKEN, exchange, flow, head, request, token
+from tests.addons.made import CLIENT_TOKEN, error_of, exchange, flow, head, request, token
 from tests.addons.stories import Pool, Turn
 from tests.addons.test_route import NO_RETRY, WAITLESS
-from tests.upstream import bad_request, limit, ok, ok_json, stream_error
+from tests.upstream import bad_request, bad_token, forbidden, limit, ok, ok_json, overloaded, stream_error
 
 KEYS = [
     "at", "id", "conversation", "model", "path", "account", "because", "tried", "status", "first_byte_ms", "total_ms",
@@ -86,6 +86,40 @@ STORIES = {
 }
 
 
+SERVED = {
+    "a stream": "home",
+    "a limit": None,
+    "no answer": None,
+    "none enabled": None,
+    "a client that left": None,
+    "killed": None,
+    "the client's own": "client",
+    "another path": "client",
+}
+
+
+@pytest.mark.parametrize("story", STORIES)
+def test_the_account_is_who_served(story: str) -> None:
+    """Whose answer the client got, a refusal included; nobody where it got none, or one of our own."""
+    assert STORIES[story][0]().line["account"] == SERVED.get(story, "work")
+
+
+def test_an_earlier_answer_is_its_own_account_s() -> None:
+    """Where the last account's login was refused, the answer before it is relayed: that account gave it."""
+    turn = Pool("work", "home").asks().sent_on("work").gets(forbidden()).sent_on("home").gets(bad_request())
+    assert turn.relays(400).line["account"] == "home"
+
+    turn = Pool("work", "home", retry=NO_RETRY).asks().sent_on("work").gets(overloaded())
+    assert turn.sent_on("home").gets(bad_token()).relays(529).line["account"] == "work"
+
+
+def test_a_fault_of_ours_is_nobody_s_answer() -> None:
+    """A hook that failed answers for itself, whoever was asked."""
+    turn = Pool("work").asks().sent_on("work").begins(ok("x"))
+    turn.exchange.faulty = True
+    assert turn.responds().line["account"] is None
+
+
 @pytest.mark.parametrize("story", STORIES)
 def test_each_end_has_its_word(story: str) -> None:
     """How an exchange ended, what the client got, and which of our own answers it was."""
@@ -149,7 +183,7 @@ def test_what_is_not_known_is_null() -> None:
 def test_an_account_that_is_gone_is_told_by_its_id() -> None:
     """The line names accounts by their names; one that was removed meanwhile by its id."""
     turn = Pool("work").asks()
-    turn.exchange.account = AccountId("removed")
+    turn.exchange.served = AccountId("removed")
 
     assert turn.line["account"] == "removed"
 
@@ -231,6 +265,8 @@ def test_a_request_that_is_not_let_in_is_logged_too(
     pool.log.response(made)
 
     assert [(line["answer"], line["status"], line["ended"]) for line in logged(caplog)] == [(answer, status, "refused")]
+    assert str(logged(caplog)[0]["because"]) in error_of(made.response)[2]
+    assert logged(caplog)[0]["because"]
 
 
 @pytest.mark.parametrize("story", STORIES)

@@ -286,19 +286,22 @@ def test_an_unreachable_upstream_is_dialled_three_times() -> None:
 
 
 def test_an_account_without_a_secret_is_passed_over() -> None:
-    """No request is sent on an account whose secret cannot be read; it is held like one whose login was refused."""
+    """No request is sent on an account whose secret cannot be read; it stands like one whose login was refused."""
     pool = Pool("work", "home", without=["work"])
-    turn = pool.asks().sent_on("home", "no readable secret").streams(ok("x"))
+    turn = pool.asks().sent_on("home").streams(ok("x"))
 
-    assert (turn.rows, pool.holds("work")) == ([("work", 18), ("home", 8)], [("account", 18)])
-    assert pool.account("work").requests == 0
+    assert (turn.rows, pool.holds("work")) == ([("home", 8)], [("account", 18)])
+    assert (pool.account("work").requests, pool.account("work").because) == (0, "no readable secret is stored")
 
 
 def test_without_any_secret_the_client_is_told() -> None:
     """Own answer B when no account's secret is at hand."""
     pool = Pool("work", "home", without=["work", "home"])
 
-    assert pool.asks().relays(502, "B").rows == [("work", 18), ("home", 18)]
+    turn = pool.asks().relays(502, "B")
+    assert (turn.rows, turn.line["account"]) == ([], None)
+    assert "work: no readable secret is stored" in turn.error[2]
+    assert "flowpool add work --replace" in turn.error[2]
     assert [pool.account(name).in_flight for name in ("work", "home")] == [0, 0]
 
 
@@ -320,12 +323,11 @@ def test_a_side_call_never_waits(refusal: object) -> None:
     side().sent_on("work").gets(refusal).sent_on("home").gets(ok_json("x")).relays(200)  # type: ignore[arg-type]
 
 
-def test_a_side_call_without_a_secret_sets_no_hold() -> None:
-    """A side call that finds no secret leaves no hold either."""
+def test_a_side_call_goes_where_a_secret_is() -> None:
+    """A side call is not sent on an account without a secret either."""
     pool = Pool("work", "home", without=["work"])
 
-    pool.asks(request(path="/v1/messages/count_tokens")).sent_on("home")
-    assert pool.holds("work") == []
+    pool.asks(request(path="/v1/messages/count_tokens")).sent_on("home").gets(ok_json("x")).relays(200)
 
 
 # The client's own credential

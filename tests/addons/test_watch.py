@@ -188,11 +188,18 @@ def test_what_cannot_be_read_is_told_in_a_line(tmp_path: Path, monkeypatch: pyte
             assert (found.accounts, found.credentials) == ((WORK, HOME), {})
             assert found.faults[0] == "the secret of work cannot be read: the keyring is locked; run: unlock it"
             store.broken = False
-            while (found := await made_looks.whole()).faults:
+            while WORK.id not in (found := await made_looks.whole()).credentials:
                 pass
             assert found.credentials == {WORK.id: SECRET, HOME.id: None}
+            (missing,) = found.faults
+            assert missing.startswith("the secret of home cannot be read: no secret is stored for account ")
+            assert missing.endswith("; run: flowpool add home --replace")
+            store.put(HOME.id, SECRET)
+            while (found := await made_looks.whole()).faults:
+                pass
             made_looks.path.write_text("version = 1\nx")
-            found = await made_looks.whole()
+            while (found := await made_looks.whole()).accounts is not None:
+                pass
             assert (found.accounts, len(found.faults)) == (None, 1)
             assert "accounts.toml:2: not valid TOML" in found.faults[0]
 

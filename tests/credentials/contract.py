@@ -48,6 +48,15 @@ class StoreContract:
         assert store.get("a1") == LOGIN
         assert store.ids() == ("a1",)
 
+    def test_each_put_is_told_from_the_last(self, store: Store) -> None:
+        """The same credential put again is equal, and stamped anew: somebody replaced it."""
+        store.put("a1", TOKEN)
+        first = store.get("a1")
+        store.put("a1", TOKEN)
+
+        assert store.get("a1") == first
+        assert store.get("a1").saved_at > first.saved_at > 0
+
     def test_accounts_do_not_touch_each_other(self, store: Store) -> None:
         """Putting and deleting one account leaves the others."""
         store.put("b", LOGIN)

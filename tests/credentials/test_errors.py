@@ -33,3 +33,20 @@ def test_each_ends_with_its_command_in_one_line(error: errors.CredentialError) -
     assert problem
     assert command.split()[0] in {"flowpool", "chmod", "ls", "df", "fuser", "security", sys.executable}
     assert "\n" not in str(error)
+
+
+@pytest.mark.parametrize("error", ALL, ids=[f"{number} {type(error).__name__}" for number, error in enumerate(ALL)])
+def test_a_command_for_one_account_names_it(error: errors.CredentialError) -> None:
+    """Who knows the account's name fills it in, and nothing else changes."""
+    before = str(error)
+    named = error.naming("work")
+
+    assert named is error
+    assert str(named) == before.replace("add NAME --replace", "add work --replace")
+
+
+def test_a_command_for_each_account_stays_as_it_is() -> None:
+    """Where every account's secret is lost, no single one is named."""
+    error = errors.Unreadable(PATH, "junk", f"mv a b, then for each account {errors.AGAIN}")
+
+    assert str(error.naming("work")).endswith("for each account flowpool add NAME --replace")

@@ -171,11 +171,18 @@ def test_row_20_with_nobody_left_a_400_is_relayed_and_a_402_is_own_answer_a(make
 
 
 def test_an_account_without_a_stored_secret_is_passed_over_as_dead(make: Make) -> None:
-    """A login that cannot be read is treated as refused: held, never sent, and the turn moves on."""
+    """An account without a secret stands as refused from the start: shown, never next, never sent; the secret alone mends it."""
     pool = make("work", "home")
-    FileStore(pool.proxy.home / "secrets.json").delete(pool.proxy.members["work"].id)
+    secrets = pool.proxy.home / "secrets.json"
+    before = secrets.read_bytes()
+    FileStore(secrets).delete(pool.proxy.members["work"].id)
     pool.proxy.restart()
+    status = pool.proxy.status()
+    assert (status["accounts"][0]["state"], status["next"]["any"]) == ("auth_dead", "home")
     reply = pool.ask(request := pool.turn())
     assert (reply.status, reply.text) == (200, "This is home speaking.")
     pool.saw(request, "home")
-    assert pool.holds() == {"work": [("account", 18, about(900))]}
+    assert [(hold["row"], hold["until"]) for hold in pool.proxy.status()["accounts"][0]["holds"]] == [(18, None)]
+    secrets.write_bytes(before)
+    pool.proxy.restart()
+    assert pool.holds() == {}

@@ -221,8 +221,11 @@ def test_a_secret_that_is_damaged_keeps_no_other_account_from_serving(tmp_path: 
         with proxy:
             with Client(proxy.url) as client:
                 assert client.ask(turn(plant("client"))).text == "This is home speaking."
-            proxy.wait_log("the secret of work cannot be read: .*flowpool add NAME --replace")
-            assert "the secret of work" in proxy.status()["notices"][0]
+            proxy.wait_log("the secret of work cannot be read: .*flowpool add work --replace")
+            status = proxy.status()
+            assert "the secret of work" in status["notices"][0]
+            assert {account["name"]: account["state"] for account in status["accounts"]}["work"] == "auth_dead"
+            assert status["next"]["any"] == "home"
 
 
 def test_where_only_a_keyring_will_do_one_that_hangs_ends_the_start(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ FULL: dict[str, Any] = {
         },
     ],
     "conversations": 3,
+    "notices": [],
 }  # fmt: skip
 
 LINE: dict[str, Any] = {

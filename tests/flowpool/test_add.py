@@ -313,9 +313,14 @@ def test_an_unusual_secret_is_added_with_a_word(shell: Shell) -> None:
 
     assert done.stdout == f"added work (setup-token, anthropic){UNCHECKED}\n"
     assert done.stderr == (
-        "flowpool: a setup-token begins with sk-ant-oat, and this secret does not; "
+        "flowpool: a setup-token begins with sk-ant-oat so far, and this secret does not; it was taken, as that may change; "
         "if it is the wrong one, run: flowpool add work --replace\n"
     )
+
+
+def test_what_does_nothing_yet_is_not_in_the_help(shell: Shell) -> None:
+    """Scripts may say --no-verify already."""
+    assert "verify" not in shell.run("add", "--help").stdout
 
 
 def test_where_secrets_are_kept_is_said_once(shell: Shell) -> None:

@@ -88,7 +88,7 @@ FAULTS = [
     (("rename", "work", "sk-short"), 2, "NEW must be"),
     (("rank", "work", "high"), 2, "N must be a whole number"),
     (("rank", "work", "1.5"), 2, "N must be a whole number"),
-    (("rank", "work", "99999999999999999999"), 2, "N must be a whole number"),
+    (("rank", "work", "1000001"), 2, "N must be a whole number from -1000000 to 1000000, or none"),
     (("rank", "work"), 2, "Missing argument 'N|none'"),
 ]
 
@@ -148,3 +148,8 @@ def test_help_tells_a_newcomer_what_it_does(shell: Shell, command: str) -> None:
 
     assert out.startswith(f"Usage: flowpool {command} ")
     assert max(map(len, out.splitlines())) <= 80
+
+
+def test_the_help_of_rank_says_what_goes_before_it(shell: Shell) -> None:
+    """Nearly spent accounts come last whatever their rank."""
+    assert "nearly spent" in " ".join(shell.run("rank", "--help").stdout.split())

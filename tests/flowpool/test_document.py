@@ -73,6 +73,13 @@ def test_without_a_proxy_the_document_is_whole() -> None:
     assert document.read(alone).pid is None
 
 
+def test_what_the_last_run_left_stands_in_the_document() -> None:
+    """Its state, windows and holds are told instead of unmeasured; what is wrong with its file is a notice."""
+    alone = document.without_proxy("1", "127.0.0.1:1", "perishing", (FULL["accounts"][0],), ("a fault",))
+
+    assert (alone["accounts"], alone["notices"]) == ([FULL["accounts"][0]], ["a fault"])
+
+
 def test_notices_may_be_there() -> None:
     """What is wrong with the running proxy's files is read, and cannot steer the terminal."""
     assert document.read(FULL).notices == ()

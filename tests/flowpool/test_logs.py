@@ -36,6 +36,7 @@ def test_the_last_lines_are_shown(shell: Shell) -> None:
 
     assert shell.run("logs", "-n", "4").stdout.splitlines() == ["two", "three", "four", "fünf"]
     assert shell.run("logs", "-n", "1").stdout == "fünf\n"
+    assert shell.run("logs", "-n", "0").stdout == ""
 
 
 def test_without_a_log_it_says_how_to_get_one(shell: Shell) -> None:

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -48,6 +49,19 @@ def test_wrong_usage_exits_2_and_echoes_no_secret(shell: Shell, arguments: tuple
     assert "hunter" not in err
 
 
+@pytest.mark.parametrize(
+    ("extra", "says"),
+    [
+        (("hunter2",), "One argument too many (not shown: it may be a secret)"),
+        (("hunter2", "hun)ter"), "Too many arguments (not shown: they may be secrets)"),
+    ],
+    ids=range(2),
+)
+def test_what_is_too_much_is_told_and_not_shown(shell: Shell, extra: tuple[str, ...], says: str) -> None:
+    """A line of our own, since nobody would know what (hidden) means."""
+    assert shell.run("status", *extra, code=2).stderr.splitlines()[-1] == f"Error: {says}"
+
+
 UNKNOWN = [
     ("remvoe", "there is no command remvoe; did you mean remove?"),
     ("Status", "there is no command Status; did you mean status?"),
@@ -90,9 +104,9 @@ def test_wrong_settings_exit_2_with_a_line_each(shell: Shell, command: tuple[str
     (shell.home / "config.toml").write_text("wait.max = -1\nroutng.x = 1\n")
     err = shell.run(*command, given=PLANTED, code=2).stderr
 
-    assert [line.split(": ")[1:3] for line in err.splitlines()] == [
-        [f"{shell.home}/config.toml:1", "wait.max"],
-        ["routng", "is not a setting; did you mean routing?"],
+    assert [line.split(": ")[:3] for line in err.splitlines()] == [
+        ["flowpool", f"{shell.home}/config.toml:1", "wait.max"],
+        ["flowpool", f"{shell.home}/config.toml:2", "routng"],
     ]
 
 
@@ -108,13 +122,42 @@ def test_an_expected_fault_is_one_line_and_v_shows_the_trace(shell: Shell) -> No
     assert long.endswith(short)
 
 
-def test_what_the_system_refuses_is_one_line(shell: Shell) -> None:
-    """A home that is a file is said in one line, exit 1."""
-    shell.home.touch()
-    err = shell.run("add", "work", "--kind", "setup-token", given=PLANTED, code=1).stderr
+HOMELESS = [
+    ("add", "work", "--kind", "setup-token"),
+    ("serve",),
+    ("mitmdump",),
+    ("enable", "work"),
+    ("rank", "work", "1"),
+]
+HOMELESS += [("remove", "work", "--yes"), ("lift", "work"), ("logs",)]
+HOMELESS += [(name,) for name in ("accounts", "status", "env", "requests")]
 
-    assert err.count("\n") == 1
-    assert err == f"flowpool: {shell.home}: File exists; run: ls -ld '{shell.home}'\n"
+
+@pytest.mark.parametrize("command", HOMELESS, ids=lambda command: command[0])
+def test_a_home_that_cannot_be_made_is_the_same_for_every_command(shell: Shell, command: tuple[str, ...]) -> None:
+    """One line with what to look at, and exit 2; --help works all the same."""
+    shell.home.touch()
+    homes = [(shell.home, "File exists", str(shell.home)), (Path("/dev/null/x"), "Not a directory", "/dev/null")]
+    if sys.platform == "linux":
+        homes.append((Path("/proc/x"), "No such file or directory", "/proc"))
+    for home, why, look in homes:
+        where = Shell(home=home)
+        assert where.run(*command, given=PLANTED, code=2).stderr == (
+            f"flowpool: {home}: this folder cannot be made: {why}; set FLOWPOOL_HOME to another, or run: ls -ld '{look}'\n"
+        )
+    if command != ("mitmdump",):  # its help is the program's own
+        shell.run(command[0], "--help")
+
+
+def test_what_the_system_refuses_is_one_line(shell: Shell) -> None:
+    """A folder in a file's place is said in one line, exit 1."""
+    (shell.home / "logs" / "flowpool.log").mkdir(parents=True)
+    err = shell.run("logs", code=1).stderr
+
+    assert (
+        err
+        == f"flowpool: {shell.home}/logs/flowpool.log: Is a directory; run: ls -ld '{shell.home}/logs/flowpool.log'\n"
+    )
 
 
 def test_status_imports_nothing_heavy() -> None:

@@ -1,5 +1,7 @@
 """A line of the ledger is read with care."""
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -39,8 +41,10 @@ TRAILS = [
     ([("work", "limit"), ("home", "ok")], "", "work limit > home"),
     ([("work", "overloaded")] * 3 + [("home", "ok")], "", "work overloaded x3 > home"),
     ([("work", "server"), ("work", "ok")], "", "work server > work"),
-    ([("work", "limit")], "A", "work limit > own answer A"),
-    ([], "C", "own answer C"),
+    ([("work", "limit")], "A", "work limit > flowpool refused: every account is out for now"),
+    ([], "C", "flowpool refused: no account is enabled"),
+    ([("client", "ok")], "G", "client > on the client's own login"),
+    ([], "Z", "flowpool refused: answer Z"),
     ([], "", ""),
 ]
 
@@ -51,6 +55,20 @@ def test_the_trail_tells_whom_it_met(tried: list[tuple[str, str]], answer: str, 
     met = [{"account": name, "status": 200, "row": 8, "verdict": verdict} for name, verdict in tried]
 
     assert rows.trail(rows.read(LINE | {"tried": met, "answer": answer or None}), ">") == says
+
+
+def test_every_answer_of_our_own_has_words() -> None:
+    """Those of docs/verdicts.md, by their letters."""
+    text = (Path(__file__).parents[2] / "docs" / "verdicts.md").read_text(encoding="utf-8")
+    letters = set(re.findall(r"^\| ([A-Z]) \|", text, re.MULTILINE))
+
+    assert letters == {*rows.ANSWERS, rows.PASSED}
+
+
+@pytest.mark.parametrize(("path", "counts"), [("/v1/messages", False), ("/v1/messages/count_tokens", True)])
+def test_a_count_is_told_from_a_turn(path: str, counts: bool) -> None:
+    """By its path."""
+    assert rows.counts(rows.read(LINE | {"path": path})) is counts
 
 
 def test_tokens_are_summed_with_the_caches() -> None:

@@ -30,7 +30,7 @@ ACCOUNTS = st.lists(
         provider=st.sampled_from(PROVIDERS),
         kind=st.sampled_from(Kind),
         enabled=st.booleans(),
-        rank=st.none() | st.integers(),
+        rank=st.none() | st.integers(-accounts.FURTHEST, accounts.FURTHEST),
     ),
     max_size=5,
     unique_by=(lambda account: account.id, lambda account: account.name),
@@ -46,7 +46,7 @@ def test_what_is_written_is_read(known: accounts.Accounts) -> None:
 def test_no_file_and_one_without_accounts_mean_no_accounts(tmp_path: Path) -> None:
     """Neither is a fault; a file without a byte is what a crash left, and not the wish for an empty pool."""
     assert accounts.load(tmp_path / "accounts.toml") == ()
-    with pytest.raises(AccountsError, match="version"):
+    with pytest.raises(AccountsError, match="is empty; put a copy back, or delete it to begin with no accounts"):
         accounts.parse(PATH, b"")
     assert accounts.parse(PATH, b"version = 1\n") == ()
     assert accounts.parse(PATH, b"version = 1\naccounts = []\n") == ()
@@ -60,7 +60,9 @@ def text(**change: str) -> str:
 
 CASES = [  # text, what the message says
     ("version = 2\nx = 1\n", ":1: version: is 2, written by a newer"),
-    ("accounts = [1]\n", "accounts.toml: version: must be 1"),
+    ("accounts = [1]\n", "accounts.toml: lacks the line version = 1 at its top"),
+    ("# nothing\n", "accounts.toml: is empty; put a copy back, or delete it"),
+    (text(rank="1_000_001"), ":8: accounts.rank: must be a whole number from -1000000 to 1000000"),
     ("version = true\n", ":1: version: must be 1"),
     ("version = 1\nother = 1\n", ":2: other: is not known here; did you mean version, accounts?"),
     ("version = 1\n[[account]]\n", "account: is not known here; did you mean accounts?"),

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from home.errors import AccountsError, ControlKeyError, Fault, SettingsError
+from home.errors import AccountsError, ControlKeyError, Fault, FolderError, SettingsError
 
 PATH = Path("config.toml")
 
@@ -31,8 +31,9 @@ def test_settings_errors_say_all_at_once() -> None:
 
 
 def test_wrong_files_of_the_person_exit_with_2() -> None:
-    """Wrong settings and accounts end a program with 2, a broken key with 1."""
+    """Wrong settings and accounts, or no place for them, end a program with 2, a broken key with 1."""
     fault = Fault(key="", line=None, message="x")
 
     assert (SettingsError(PATH, (fault,)).exit_code, AccountsError(PATH, fault).exit_code) == (2, 2)
+    assert FolderError(PATH, OSError()).exit_code == 2
     assert ControlKeyError(PATH).exit_code == 1

@@ -33,11 +33,11 @@ def test_folders_are_made_for_us_alone(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
     """A file in the folder's place, or in that of one above it, is one line with what to look at."""
     (tmp_path / "a").touch()
-    for folder in (tmp_path / "a", tmp_path / "a" / "b"):
+    for folder in (tmp_path / "a", tmp_path / "a" / "b", tmp_path / "a" / "b" / "c"):
         with pytest.raises(FolderError) as met:
             Home.find({"FLOWPOOL_HOME": str(folder)}).make()
-        assert str(met.value).startswith(f"{folder}: ")
-        assert str(met.value).endswith(f"; run: ls -ld '{folder}'")
+        assert str(met.value).startswith(f"{folder}: this folder cannot be made: ")
+        assert str(met.value).endswith(f"; set FLOWPOOL_HOME to another, or run: ls -ld '{tmp_path / 'a'}'")
 
 
 def test_a_relative_home_becomes_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -116,6 +116,9 @@ HINTS = [
     (b"a = 'b", ""),
     (b"a = 1\na = 2", ""),
     (b"a = 1 2", ""),
+    (b"[a]\n# b = 1\n[ a ] # mine\nb = 1", "; [a] is on line 1 already: set it there, without the #"),
+    (b"[a . b]\n[a.b]", "; [a.b] is on line 1 already: set it there, without the #"),
+    (b"[a.'b']\n[a.b]", "; [a.b] is above already: set it there, without the #"),
 ]
 
 

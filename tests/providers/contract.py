@@ -6,7 +6,9 @@ from datetime import timedelta
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from providers.contract import Answer, ErrorEvent, Head, Provider, Usage
+from addons.sign import is_secret
+from providers.contract import SECRET_HEADERS, Answer, ErrorEvent, Head, Provider, Usage
+from providers.known import KNOWN
 from providers.sse import Frames
 from routing.decisions import Answer as Own
 from routing.decisions import Barred, GiveUp
@@ -54,6 +56,12 @@ class ProviderContract:
             assert ride.value.count("{}") == 1
             assert not ride.gains & ride.loses
             assert bool(ride.list_header) or not ride.gains | ride.loses
+
+    def test_every_secret_header_is_masked(self) -> None:
+        """The proxy knows the provider, and masks on every flow what it says may hold a credential."""
+        assert self.provider in KNOWN
+        assert self.provider.secret_headers >= SECRET_HEADERS
+        assert all(name == name.lower() and is_secret(name.encode()) for name in self.provider.secret_headers)
 
     @shared
     @given(headers=st.dictionaries(NAMES, st.text(max_size=20), max_size=6))

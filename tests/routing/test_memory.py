@@ -365,3 +365,17 @@ def test_each_observation_is_a_revision() -> None:
     assert memory.revision == revision + 2
     assert before == Remembered()
     assert memory.remembered() != before
+
+
+def test_only_a_secret_ends_the_want_of_one() -> None:
+    """No answer, no new credential and no lifting ends it, a restart does not remember it, and what answers set stays."""
+    memory = Memory(rules=Holds())
+    pool = (account(ANN), account(BEN))
+    memory.learn(AccountsChanged(accounts=pool, unsigned=frozenset({ANN})))
+    memory.learn(CredentialChanged(account=ANN, at=NOON))
+    memory.learn(HoldsLifted(account=ANN, at=NOON))
+
+    assert [(hold.row, hold.ends) for hold in memory.holds[ANN]] == [(18, None)]
+    assert memory.remembered().holds == {}
+    memory.learn(AccountsChanged(accounts=pool))
+    assert memory.holds == {}

@@ -73,7 +73,9 @@ def teach(upstream: Upstream) -> None:
 
 def main() -> None:
     """Serve until told to stop."""
-    parser = argparse.ArgumentParser(prog="python -m tests.upstream", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.upstream", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--port", type=int, default=0, help="0 takes any free port")
     parser.add_argument("--account", action="append", default=[], metavar="NAME=TOKEN", help="may be repeated")
     parser.add_argument("--no-bodies", action="store_true", help="keep only size and digest of bodies, for load")

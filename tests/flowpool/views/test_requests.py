@@ -49,9 +49,10 @@ MANY: dict[str, object] = {
     [
         (BARE, ("12:00:07", "-", "/v1/messages", "-", "-", "-", "-", "complete")),
         (MANY | {"first_byte_ms": 1234}, ("12:00:07", "home", "claude-opus-5-5", "200", "work limit -> home", "1.2 s", "1.5M + 999", "complete")),
+        ({"path": "/v1/messages/count_tokens"}, ("12:00:07", "home", "claude-opus-5-5 (count)", *cells(read(LINE), NOON, arrow="->", local=utc)[3:])),
         ({"at": "2026-01-02T12:00:07"}, ("Fri 12:00:07", *cells(read(LINE), NOON, arrow="->", local=utc)[1:])),
     ],
-    ids=range(3),
+    ids=range(4),
 )  # fmt: skip
 def test_what_is_not_known_is_a_dash(given: dict[str, object], says: tuple[str, ...]) -> None:
     """Numbers stay short, another day has its name."""

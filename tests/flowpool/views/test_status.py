@@ -43,8 +43,8 @@ def test_everything_is_there_at_every_width(width: int) -> None:
         "fable",
         "28Mar09:00",
         "2inflight",
-        "31requests",
-        "opus:home;fable:nobody",
+        "31triessincethestart",
+        "opus:home;fable:nobodyuntil28Mar09:00",
         "Conversations:3",
     ):
         assert part in flat or width == 60
@@ -57,7 +57,7 @@ def test_the_screen_at_120_columns() -> None:
     assert lines[0] == "flowpool 0.1.0 listens on 127.0.0.1:3456 (pid 4711, perishing)"
     assert lines[2].split() == ["account", "state", "used", "why"]
     assert lines[4].split("  ")[0].strip() == "work"
-    assert lines[-2:] == ["Next opus: home; fable: nobody", "Conversations: 3"]
+    assert lines[-2:] == ["Next opus: home; fable: nobody until 28 Mar 09:00", "Conversations: 3"]
 
 
 def member(name: str, **fields: object) -> dict[str, object]:
@@ -65,6 +65,11 @@ def member(name: str, **fields: object) -> dict[str, object]:
     plain = {"id": name, "name": name, "provider": "anthropic", "kind": "setup-token", "enabled": True, "rank": None}
     unasked = {"state": "unmeasured", "because": "", "windows": [], "holds": [], "in_flight": 0, "requests": 0}
     return plain | unasked | fields
+
+
+def held(scope: str, hour: int | None, because: str = "x") -> dict[str, object]:
+    """A hold that ends today."""
+    return {"scope": scope, "until": hour and f"2026-01-05T{hour}:00:00Z", "because": because, "row": 12}
 
 
 MEASURED = {"state": "healthy", "windows": FULL["accounts"][0]["windows"]}
@@ -99,6 +104,25 @@ NEXT = [  # name, next, accounts, line
         "Next opus: work; sonnet, other models: tossed per conversation between work and home",
     ),
     ("nobody", dict.fromkeys(ALL), (member("work", state="auth_dead"),), "Next: nobody"),
+    (
+        "nobody before the first is back",
+        dict.fromkeys(ALL),
+        (
+            member("work", state="held", holds=[held("account", 15), held("account", 16)]),
+            member("home", state="held", holds=[held("account", 14), held("opus", 18), held("sonnet", 13)]),
+        ),
+        "Next opus: nobody until 16:00; sonnet, other models: nobody until 14:00",
+    ),
+    (
+        "an end that is not known",
+        dict.fromkeys(ALL),
+        (
+            member("work", state="held", holds=[held("account", None)]),
+            member("home", state="disabled", holds=[held("account", 14)]),
+        ),
+        "Next: nobody",
+    ),
+    ("one may not serve for another reason", ALL, (member("work"), member("home", state="secretless")), "Next: work"),
     ("a name that is not there", {"opus": "gone"}, (member("work"),), "Next: gone"),
     ("no family", {}, (member("work"),), ""),
 ]
@@ -115,12 +139,12 @@ def test_next_names_who_is_next_or_says_that_it_is_tossed(
     assert lines[-1] == "Conversations: 3"
 
 
-@pytest.mark.parametrize(("count", "says"), [(0, ""), (1, "1 request"), (2, "2 requests")])
+@pytest.mark.parametrize(("count", "says"), [(0, ""), (1, "1 try since the start"), (2, "2 tries since the start")])
 def test_requests_are_counted_in_words_that_agree(count: int, says: str) -> None:
-    """One is one request."""
+    """One is one try; side calls and refused attempts count, too."""
     text = shown(FULL | {"accounts": [member("work", requests=count)]}, 80)
 
-    assert re.findall(r"\d+ requests?", text) == ([says] if says else [])
+    assert re.findall(r"\d+ tr.*start", text) == ([says] if says else [])
 
 
 def test_without_proxy_or_accounts_it_says_what_to_do() -> None:
@@ -129,6 +153,39 @@ def test_without_proxy_or_accounts_it_says_what_to_do() -> None:
 
     assert "flowpool serve" in text
     assert "flowpool add NAME" in text
+
+
+WHY = [  # state, because, holds, what is said
+    ("auth_dead", "401: bad token", [held("account", 14, "401: bad token")], "401: bad token, until 14:00 run: flowpool add work --replace"),
+    ("auth_dead", "it is gone; run: x", [held("account", 14, "it is gone; run: x")], "it is gone; run: x, until 14:00"),
+    ("held", "5h limit until 14:00 UTC", [held("account", 14, "5h limit until 14:00 UTC")], "5h limit until 14:00 UTC"),
+    ("held", "throttled", [held("account", None, "throttled")], "throttled"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("state", "because", "holds", "says"), WHY, ids=range(len(WHY)))
+def test_a_hold_is_told_with_its_end_and_what_mends_it(
+    state: str, because: str, holds: list[object], says: str
+) -> None:
+    """A refused login ends with the command that gives a new one; an end that the reason names is not told twice."""
+    account = member("work", state=state, because=because, holds=holds)
+    lines = shown(FULL | {"accounts": [account]}, 120).splitlines()[4:-3]
+    text = " ".join(" ".join(lines).split())
+
+    assert text.removeprefix("work ").removeprefix("login fails " if state == "auth_dead" else "held ") == says
+
+
+def test_what_the_last_run_left_is_shown_as_such() -> None:
+    """The first lines say that no proxy runs, and what the table is then."""
+    left = without_proxy("1", "127.0.0.1:1", "perishing", (FULL["accounts"][0], member("home")))
+
+    assert [line.rstrip() for line in shown(left, 80).splitlines()[:2]] == [
+        "flowpool 1 is not running; start it with: flowpool serve",
+        "This is what its last run left:",
+    ]
+    assert "5h 100% to 14:20" in shown(left, 120)
+    none = without_proxy("1", "127.0.0.1:1", "perishing", (member("home"),))
+    assert "last run" not in shown(none, 80)
 
 
 CLOCKS = [  # zone, moment, now, text

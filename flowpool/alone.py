@@ -1,0 +1,43 @@
+"""The document of `status` without a proxy: what the files say, and what the last run left in the state."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from flowpool import document
+from flowpool.accounts import describe
+from flowpool.document import Plain
+from home import accounts, pictures, settings
+from home.paths import Home
+from home.state import reader
+from home.state.errors import StateError
+from home.version import version
+from routing.observations import AccountsChanged, Restored
+from routing.router import Router
+from routing.rules import Rules
+from routing.snapshot import State
+from routing.words import AccountId
+
+
+def draw(home: Home, now: datetime) -> Plain:
+    """Draw it; a state that cannot be read is a notice in it."""
+    chosen = settings.load(home.config)
+    known = accounts.load(home.accounts)
+    notices: tuple[str, ...] = ()
+    try:
+        left = _left(home, known, chosen.rules, now)
+    except StateError as error:
+        left, notices = {}, (f"what the last run left is not shown: {error}",)
+    told = tuple(describe(account) | left.get(account.id, {}) for account in known)
+    return document.without_proxy(version(), str(chosen.listen.claude), chosen.routing.strategy, told, notices)
+
+
+def _left(home: Home, known: accounts.Accounts, rules: Rules, now: datetime) -> Mapping[AccountId, Plain]:
+    """Return the fields of each account of which something is remembered that stands now."""
+    router = Router(rules)
+    router.observe(AccountsChanged(accounts=known))
+    router.observe(Restored(remembered=reader.remembered(home.state), at=now))
+    return {
+        picture.account.id: pictures.plain(picture)
+        for picture in router.snapshot(now).accounts
+        if picture.state not in (State.DISABLED, State.UNMEASURED)
+    }

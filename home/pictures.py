@@ -1,0 +1,45 @@
+"""An account's picture as plain JSON: what the document of `status` has of each."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from routing.snapshot import AccountPicture, HoldPicture, WindowPicture
+
+
+def plain(picture: AccountPicture) -> dict[str, Any]:
+    """Return the fields of one account."""
+    account = picture.account
+    return {
+        "id": account.id,
+        "name": account.name,
+        "provider": account.provider,
+        "kind": account.kind.value,
+        "enabled": account.enabled,
+        "rank": account.rank,
+        "state": picture.state.value,
+        "because": picture.because,
+        "windows": [_window(window) for window in picture.windows],
+        "holds": [_hold(hold) for hold in picture.holds],
+        "in_flight": picture.in_flight,
+        "requests": picture.requests,
+    }
+
+
+def _window(window: WindowPicture) -> dict[str, Any]:
+    return {
+        "key": window.key,
+        "used": window.used,
+        "resets_at": _moment(window.resets_at),
+        "status": window.status.value if window.status else None,
+        "source": window.source.value,
+        "taken_at": _moment(window.taken_at),
+    }
+
+
+def _hold(hold: HoldPicture) -> dict[str, Any]:
+    return {"scope": hold.scope, "until": _moment(hold.until), "because": hold.because, "row": hold.row}
+
+
+def _moment(moment: datetime | None) -> str | None:
+    """ISO 8601 in UTC, to the millisecond."""
+    return None if moment is None else moment.astimezone(UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,25 @@
+"""An account's picture is plain JSON."""
+
+import json
+
+from home import pictures
+from routing.observations import AccountsChanged, Restored
+from routing.remembered import Remembered
+from routing.router import Router
+from routing.rules import Rules
+from tests.routing.made import ANN, NOON, account, hold, reading
+
+
+def test_everything_of_an_account_is_in_it() -> None:
+    """Moments are text in UTC, states and kinds their words."""
+    router = Router(Rules())
+    router.observe(AccountsChanged(accounts=(account(ANN),)))
+    one = reading()
+    router.observe(
+        Restored(remembered=Remembered(readings={(ANN, one.window.key): one}, holds={ANN: (hold(),)}), at=NOON)
+    )
+    (picture,) = router.snapshot(NOON).accounts
+    found = pictures.plain(picture)
+
+    assert json.loads(json.dumps(found)) == found
+    assert (found["state"], [hold["until"] for hold in found["holds"]]) == ("held", ["2026-01-05T14:00:00.000+00:00"])
