@@ -15,6 +15,7 @@ type Extra = str | tuple[str, ...]
 SETUP_TOKEN, OAUTH, API_KEY = KINDS = ("setup-token", "oauth", "api-key")
 SHORTEST, LONGEST = 8, 8192  # characters of one token; those seen so far have 100 to 2000
 USUAL = "sk-ant-oat"  # so begins every login token that was seen
+SHORT_LIVED = "sk-ant-at01-"  # so begins a token that ends within hours and that nothing renews
 LOGIN_FILE = f"--kind {OAUTH} < ~/.claude/.credentials.json"
 QUOTES = "\"'`"
 EXTRAS = ("scopes", "subscriptionType", "rateLimitTier")  # of Claude Code's .credentials.json
@@ -81,6 +82,11 @@ def _bare(text: str) -> str:
 
 
 def _check_shape(kind: str, text: str, command: str) -> None:
+    if text.startswith(SHORT_LIVED):
+        raise BadSecret(
+            "this is a short-lived access token; make one that lasts with `claude setup-token`",
+            f"{command} --kind {SETUP_TOKEN}",
+        )
     for start, what, kinds in _SHAPES:
         if text.startswith(start) and kind not in kinds:
             if not kinds:

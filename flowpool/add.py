@@ -13,7 +13,7 @@ from credentials.backends import open_store
 from credentials.credential import KINDS, SETUP_TOKEN, USUAL, Credential, is_usual, parse, shares_secret
 from credentials.errors import BadSecret, CredentialError
 from credentials.store import Store
-from flowpool import names, proxy
+from flowpool import names, proxy, verify
 from flowpool.arguments import pass_home
 from flowpool.errors import Failure
 from flowpool.proxy import Told
@@ -44,7 +44,8 @@ What --kind says of the secret:
   api-key      it is a key that is paid per token; such an account comes
                last, unless you rank it
 
-A running proxy uses the account at once.
+The provider is asked whether it accepts the secret; what it refuses is not
+added. A running proxy uses the account at once.
 """
 
 _SECRETIVE = re.compile(r"token|secret|key|pass|cred|auth", re.IGNORECASE)  # of options that people try
@@ -73,7 +74,7 @@ class _Add(click.Command):
 @click.option(
     "--no-verify",
     is_flag=True,
-    hidden=True,  # it does nothing yet: nothing is asked of the provider, with or without it
+    help="Do not ask the provider first whether it accepts the secret.",
 )
 @click.option(
     "--replace",
@@ -84,23 +85,26 @@ class _Add(click.Command):
 @pass_home
 def add(home: Home, /, name: str, kind: str | None, *, provider: str, no_verify: bool, again: bool) -> None:
     """Add an account, or give one a new secret."""
-    del no_verify  # scripts may say so already
     if not book.is_name(name) or name.startswith("sk-"):  # not quoted: it may be a secret in the wrong place
         raise click.UsageError(f"NAME must be {book.NAME_RULE}; a secret comes from stdin, never as an argument")
-    backend = settings.load(home.config).credentials.backend
+    chosen = settings.load(home.config)
+    backend = chosen.credentials.backend
     known = book.load(home.accounts)
     found = _found(known, name, kind, again=again)
     account = _account(found, name, kind, provider)
     store = open_store(backend, home.state_folder, lambda: [one.id for one in book.load(home.accounts)])
     is_first = not {one.id for one in known}.intersection(store.ids())  # or secrets are kept elsewhere by now
-    credential = parse(account.kind, _read_secret(account, again=again), _command(name, again=again))
+    command = _command(name, again=again)
+    credential = parse(account.kind, _read_secret(account, again=again), command)
+    upstream = chosen.providers.anthropic.upstream
+    checked = verify.UNASKED if no_verify else verify.check(upstream, account, credential, command)
     _save(home.accounts, store, found, account, credential)
     told = proxy.tell(home)
     if found and told is Told.NOBODY:
         _lift(home, account)
     has_it = "; the running proxy has it" if told is Told.TAKEN and account.enabled else ""
     what = f"{'replaced the secret of' if found else 'added'} {name} ({account.kind}, {account.provider})"
-    click.echo(f"{what}{has_it}; not checked: its first request will tell")
+    click.echo(f"{what}{has_it}; {checked}")
     if not is_usual(credential):
         odd = f"a {account.kind} begins with {USUAL} so far, and this secret does not; it was taken, as that may change"
         click.echo(f"flowpool: {odd}; if it is the wrong one, run: flowpool add {name} --replace", err=True)

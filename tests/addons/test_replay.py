@@ -3,6 +3,7 @@
 Longer than 250 lines: the pinned names and the layer's behaviour are one module's tests (tests/test_tree.py).
 """
 
+import asyncio
 import collections
 import dataclasses
 import inspect
@@ -974,3 +975,36 @@ def test_a_forgotten_socket_is_closed(monkeypatch: pytest.MonkeyPatch, case: str
     for _ in range(2):
         Replay(signer({})).server_disconnected(data)
     assert closed == (["closed"] if case == "open" else [])
+
+
+class Sleeper:
+    """A paused request, as far as waking it goes."""
+
+    def __init__(self, number: int) -> None:
+        self.context = SimpleNamespace(client=SimpleNamespace(id=number))
+        self.due: float | None = 1e9
+
+
+def test_who_was_woken_by_another_is_not_woken_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A request that was woken while another one woke is dialling by now: a second time would cut its connection off."""
+    sleepers = [Sleeper(0), Sleeper(1)]
+
+    class Handler:
+        async def server_event(self, _event: object) -> None:
+            for sleeper in sleepers:  # each asks, and dials with a deadline of its own
+                replay.PAUSED.discard(sleeper)  # type: ignore[arg-type]
+                sleeper.due = 5.0
+
+    connections = {0: Handler(), 1: Handler()}
+    proxyserver = SimpleNamespace(connections=connections)
+    addons = SimpleNamespace(get=lambda _name: proxyserver)
+    monkeypatch.setattr(ctx, "master", SimpleNamespace(addons=addons), raising=False)
+
+    async def play() -> None:
+        asyncio.get_running_loop().set_task_factory(asyncio.eager_task_factory)
+        for sleeper in sleepers:
+            replay.PAUSED.add(sleeper)  # type: ignore[arg-type]
+        replay.wake_paused()
+
+    asyncio.run(play())
+    assert [sleeper.due for sleeper in sleepers] == [5.0, 5.0]

@@ -14,6 +14,7 @@ from credentials.secret import Secret
 from routing.words import Kind
 
 TOKEN, KEY, REFRESH = "sk-ant-oat01-PLANTED", "sk-ant-api03-PLANTED", "sk-ant-ort01-PLANTED"
+SHORT = "sk-ant-at01-PLANTED"
 LOGIN = {
     "accessToken": TOKEN,
     "refreshToken": REFRESH,
@@ -140,6 +141,11 @@ CASES = [  # kind, text, what the message says
         )
         for kind in KINDS
     ),
+    *(
+        (kind, SHORT, "short-lived .+ with `claude setup-token`; run: flowpool add NAME --kind setup-token$")
+        for kind in KINDS
+    ),
+    ("oauth", json.dumps({"accessToken": SHORT}), "short-lived"),
     ("setup-token", json.dumps(LOGIN), "--kind oauth$"),
     ("setup-token", "", "is empty"),
     ("setup-token", " \n", "is empty"),

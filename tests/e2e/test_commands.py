@@ -113,7 +113,8 @@ def test_an_added_account_serves_at_once(make: Make) -> None:
     pool.upstream.add("first", tokens[0])
     pool.upstream.add("renewed", tokens[1])
 
-    run(pool, "add", "first", "--kind", "setup-token", given=tokens[0])
+    added = run(pool, "add", "first", "--kind", "setup-token", given=tokens[0])
+    assert added == "added first (setup-token, anthropic); the running proxy has it; checked: accepted\n"
     assert served_by(pool) == "first"
     run(pool, "add", "first", "--replace", given=tokens[1])
     assert served_by(pool) == "renewed"

@@ -17,14 +17,20 @@ def planted(name: str) -> str:
 
 @dataclass
 class Shell:
-    """A terminal without a tty, whose FLOWPOOL_HOME is a folder of the test."""
+    """A terminal without a tty, whose FLOWPOOL_HOME is a folder of the test.
+
+    verifies: whether `add` asks the provider; otherwise it runs with --no-verify, for tests reach nothing but loopback.
+    """
 
     home: Path
     environ: dict[str, str] = field(default_factory=dict)
     shown: list[str] = field(default_factory=list)
+    verifies: bool = False
 
     def run(self, *arguments: str, given: str | bytes = "", code: int = 0) -> subprocess.CompletedProcess[str]:
         """Run `flowpool ARGUMENTS` with something on stdin; it must end with this code."""
+        if "add" in arguments[:2] and not self.verifies:
+            arguments = (*arguments, "--no-verify")
         answer = subprocess.run(
             [sys.executable, "-m", "flowpool", *arguments],
             input=given.encode() if isinstance(given, str) else given,

@@ -19,6 +19,7 @@ from credentials.memory import MemoryStore
 from flowpool import add as command
 from flowpool.errors import Failure
 from home import accounts as book
+from home.checks import Address
 from home.state import reader
 from home.state.state import State
 from routing.holds import Hold
@@ -154,7 +155,7 @@ def test_twins_become_one(shell: Shell) -> None:
     """Of several programs that add one name at once one wins, and no secret is left over (X20)."""
     shell.add("first")
     environ = {"PATH": "/usr/bin:/bin", "FLOWPOOL_HOME": str(shell.home)}
-    line = [sys.executable, "-m", "flowpool", "add", "work", "--kind", "setup-token"]
+    line = [sys.executable, "-m", "flowpool", "add", "work", "--kind", "setup-token", "--no-verify"]
     adders = [subprocess.Popen(line, stdin=-1, stdout=-1, stderr=-1, env=environ, cwd=ROOT) for _ in range(4)]
     for adder in adders:
         adder.communicate(PLANTED.encode(), timeout=60)
@@ -318,9 +319,57 @@ def test_an_unusual_secret_is_added_with_a_word(shell: Shell) -> None:
     )
 
 
-def test_what_does_nothing_yet_is_not_in_the_help(shell: Shell) -> None:
-    """Scripts may say --no-verify already."""
-    assert "verify" not in shell.run("add", "--help").stdout
+def asking(shell: Shell, address: Address) -> None:
+    """Let `add` ask what listens there."""
+    shell.verifies = True
+    shell.home.mkdir(exist_ok=True)
+    text = f'providers.anthropic.upstream = "http://{address}"\ncredentials.backend = "file"\n'
+    (shell.home / "config.toml").write_text(text)
+
+
+def test_the_provider_is_asked_before_a_secret_is_kept(shell: Shell) -> None:
+    """What it accepts is kept and said to be; what it refuses leaves every file as it was."""
+    heard: list[bytes] = []
+    with listening(reply(b"{}"), heard) as address:
+        asking(shell, address)
+        done = shell.run("add", "work", "--kind", "setup-token", given=planted("work"))
+    assert (done.stdout, done.stderr) == ("added work (setup-token, anthropic); checked: accepted\n", "")
+    assert len(heard) == 1
+
+    before = {path.name: path.read_bytes() for path in shell.home.iterdir() if path.name != "config.toml"}
+    with listening(reply(b"", "401 Unauthorized"), []) as address:
+        asking(shell, address)
+        for arguments in (("home", "--kind", "setup-token"), ("work", "--replace")):
+            done = shell.run("add", *arguments, given=planted("refused"), code=1)
+            assert (done.stdout, done.stderr.count("\n")) == ("", 1)
+            assert done.stderr.startswith(
+                "flowpool: anthropic does not accept this setup-token (401); nothing was saved;"
+            )
+    assert {path.name: path.read_bytes() for path in shell.home.iterdir() if path.name != "config.toml"} == before
+
+
+@pytest.mark.parametrize("given", ["", " \n", "sk-ant-api03-x", "sk-ant-at01-short"], ids=range(4))
+def test_what_is_no_secret_is_not_asked_about(shell: Shell, given: str) -> None:
+    """A blank, a secret of another kind and one that is too short-lived are refused here."""
+    heard: list[bytes] = []
+    with listening(reply(b"{}"), heard) as address:
+        asking(shell, address)
+        err = shell.run("add", "work", "--kind", "setup-token", given=given, code=1).stderr
+
+    assert heard == []
+    assert "; run: flowpool add work --kind " in err
+
+
+def test_nothing_is_asked_with_no_verify(shell: Shell) -> None:
+    """--no-verify keeps the secret unasked, and the help has it."""
+    heard: list[bytes] = []
+    with listening(reply(b"", "401 Unauthorized"), heard) as address:
+        asking(shell, address)
+        done = shell.run("add", "work", "--kind", "setup-token", "--no-verify", given=planted("work"))
+
+    assert done.stdout == f"added work (setup-token, anthropic){UNCHECKED}\n"
+    assert heard == []
+    assert "--no-verify" in shell.run("add", "--help").stdout
 
 
 def test_where_secrets_are_kept_is_said_once(shell: Shell) -> None:
@@ -440,7 +489,8 @@ def test_a_terminal_is_asked_without_echo(shell: Shell) -> None:
     if pid == 0:
         os.chdir(ROOT)
         os.environ["FLOWPOOL_HOME"] = str(shell.home)
-        os.execv(sys.executable, [sys.executable, "-m", "flowpool", "add", "work", "--kind", "setup-token"])  # noqa: S606  # the child itself becomes the program
+        line = [sys.executable, "-m", "flowpool", "add", "work", "--kind", "setup-token", "--no-verify"]
+        os.execv(sys.executable, line)  # noqa: S606  # the child itself becomes the program
     seen = b""
     while b"not shown" not in seen:
         seen += os.read(terminal, 1024)

@@ -1,0 +1,176 @@
+"""The provider is asked once, straight, and within its time."""
+
+import json
+import re
+import ssl
+import threading
+from http.client import HTTPSConnection
+from urllib.parse import urlsplit
+
+import pytest
+
+from credentials.credential import Credential, parse
+from flowpool import verify
+from flowpool.errors import Failure
+from providers.anthropic.errors import fault_body
+from routing.words import Account, AccountId, Kind
+from tests.flowpool.proxy import listening, reply
+
+PLANTED = "sk-ant-oat01-PLANTED-to-verify"
+KEY = "sk-ant-api03-PLANTED-to-verify"
+LATER = "; its first request will tell"
+COMMAND = "flowpool add work"
+
+
+def work(kind: str) -> Account:
+    """An account of that kind."""
+    return Account(id=AccountId("a1"), name="work", provider="anthropic", kind=Kind(kind))
+
+
+def asked(upstream: object, credential: Credential) -> str:
+    """What is said after the upstream was asked."""
+    return verify.check(f"http://{upstream}", work(credential.kind), credential, COMMAND)
+
+
+TOKEN = parse("setup-token", PLANTED)
+LOGIN = parse("oauth", json.dumps({"accessToken": PLANTED, "refreshToken": "sk-ant-ort01-PLANTED"}))
+
+
+@pytest.mark.parametrize(
+    ("credential", "fields"),
+    [
+        (TOKEN, {f"authorization: Bearer {PLANTED}", "anthropic-beta: oauth-2025-04-20"}),
+        (LOGIN, {f"authorization: Bearer {PLANTED}", "anthropic-beta: oauth-2025-04-20"}),
+        (parse("api-key", KEY), {f"x-api-key: {KEY}"}),
+    ],
+    ids=["setup-token", "oauth", "api-key"],
+)
+def test_one_question_on_the_credential(
+    credential: Credential, fields: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One GET of the models, with the access token alone, and past every proxy that the environment names."""
+    for name in ("http_proxy", "HTTP_PROXY", "https_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    heard: list[bytes] = []
+    with listening(reply(b'{"data": []}'), heard) as address:
+        assert asked(address, credential) == "checked: accepted"
+
+    (request,) = heard
+    line, *lines = request.decode().split("\r\n")
+    assert line == "GET /v1/models HTTP/1.1"
+    assert fields < set(lines)
+    assert "anthropic-version: 2023-06-01" in lines
+    assert [one for one in lines if "PLANTED" in one] == [one for one in fields if "PLANTED" in one]
+    assert any(one.startswith("User-Agent: flowpool/") for one in lines)
+
+
+SAYS = [  # status, what is said
+    ("201 Created", "not checked: {} answered 201" + LATER),
+    ("302 Found\r\nLocation: http://127.0.0.1:1/", "not checked: {} answered 302" + LATER),
+    ("400 Bad", "not checked: {} answered 400" + LATER),
+    ("404 Not Found", "not checked: {} answered 404" + LATER),
+    ("429 Too Many", "checked: not refused, but limited for now (429)"),
+    ("500 Oh", "not checked: {} answered 500" + LATER),
+    ("529 Overloaded", "not checked: {} answered 529" + LATER),
+]
+
+
+@pytest.mark.parametrize(("status", "says"), SAYS, ids=[status[:3] for status, _ in SAYS])
+def test_what_is_no_refusal_is_said(status: str, says: str) -> None:
+    """It is asked once, and a redirect is not followed."""
+    heard: list[bytes] = []
+    with listening(reply(fault_body("x", "y"), status), heard) as address:
+        assert asked(address, TOKEN) == says.format(f"http://{address}")
+
+    assert len(heard) == 1
+
+
+REFUSED = [  # credential, status, the line
+    (
+        TOKEN,
+        "401 No",
+        "anthropic does not accept this setup-token (401: Invalid [masked]); nothing was saved; make a new one with `claude setup-token`, then run: flowpool add work --kind setup-token",
+    ),
+    (
+        LOGIN,
+        "401 No",
+        "anthropic does not accept this login (401: Invalid [masked]); nothing was saved; start `claude` once, which renews it, then run: flowpool add work --kind oauth < ~/.claude/.credentials.json",
+    ),
+    (
+        parse("api-key", KEY),
+        "403 No",
+        "anthropic forbids this API key (403: Invalid [masked]), as when its organisation is disabled; nothing was saved; use another organisation's, or keep this one with --no-verify; run: flowpool add work --kind api-key",
+    ),
+]
+
+
+@pytest.mark.parametrize(("credential", "status", "line"), REFUSED, ids=range(len(REFUSED)))
+def test_a_refusal_names_the_way_out(credential: Credential, status: str, line: str) -> None:
+    """It quotes the provider, never the secret, and ends with a command."""
+    body = fault_body("x", f"Invalid {credential.access.reveal()}")
+    with listening(reply(body, status), []) as address, pytest.raises(Failure) as caught:
+        asked(address, credential)
+
+    assert str(caught.value) == line
+
+
+def test_a_refusal_counts_though_its_words_break_off() -> None:
+    """Of a refusal the status decides."""
+    torn = b"HTTP/1.1 401 No\r\nTransfer-Encoding: chunked\r\n\r\nzz"
+    with listening(torn, []) as address, pytest.raises(Failure, match=re.escape("(401); nothing")):
+        asked(address, TOKEN)
+
+
+def test_nobody_there_is_said() -> None:
+    """A closed port, and a name that nobody knows, are no refusal."""
+    with listening(b"", []) as address:
+        pass
+
+    assert asked(address, TOKEN) == f"not checked: http://{address} is unreachable (Connection refused){LATER}"
+
+
+@pytest.mark.parametrize("junk", [b"", b"hello\r\n\r\n", b"\x16\x03\x01"], ids=range(3))
+def test_what_is_no_http_is_said(junk: bytes) -> None:
+    """What answers otherwise says nothing of the secret."""
+    with listening(junk, []) as address:
+        says = asked(address, TOKEN)
+
+    assert says.startswith(f"not checked: http://{address} is unreachable (")
+
+
+def test_silence_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who accepts and says nothing costs no more than the patience."""
+    monkeypatch.setattr(verify, "PATIENCE", 0.05)
+    with listening(None, []) as address:
+        assert asked(address, TOKEN) == f"not checked: http://{address} is unreachable (no answer within 0.05 s){LATER}"
+        assert str(verify._ask(f"http://{address}", "/", ())) == "no answer within 0.05 s"
+
+
+def test_the_patience_is_for_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where a socket's own patience does not reach, as while a name is looked up."""
+    over = threading.Event()
+    monkeypatch.setattr(verify, "PATIENCE", 0.05)
+    monkeypatch.setattr(verify, "_ask", lambda *_: over.wait(20) and (200, b""))
+
+    assert "(no answer within 0.05 s)" in asked("127.0.0.1:1", TOKEN)
+    over.set()
+
+
+def test_only_this_machine_is_asked_without_tls() -> None:
+    """Any other upstream is asked over TLS, with certificates checked."""
+    for url in ("https://api.anthropic.com", "https://127.0.0.1:1", "http://api.anthropic.com"):
+        connection = verify._connection(urlsplit(url))
+        assert isinstance(connection, HTTPSConnection)
+        assert connection._context.verify_mode is ssl.CERT_REQUIRED  # type: ignore[attr-defined]
+        assert connection._context.check_hostname  # type: ignore[attr-defined]
+    assert not isinstance(verify._connection(urlsplit("http://[::1]:80")), HTTPSConnection)
+
+
+def test_a_secret_does_not_go_to_who_has_no_certificate() -> None:
+    """TLS comes first: what speaks anything else hears no secret."""
+    heard: list[bytes] = []
+    with listening(b"HTTP/1.1 200 OK\r\n\r\n", heard) as address:
+        says = verify.check(f"https://{address}", work("setup-token"), TOKEN, COMMAND)
+
+    assert says.startswith(f"not checked: https://{address} is unreachable (")
+    assert not any(b"PLANTED" in one for one in heard)
