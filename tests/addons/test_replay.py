@@ -988,9 +988,11 @@ class Sleeper:
 def test_who_was_woken_by_another_is_not_woken_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     """A request that was woken while another one woke is dialling by now: a second time would cut its connection off."""
     sleepers = [Sleeper(0), Sleeper(1)]
+    nudges: list[object] = []
 
     class Handler:
-        async def server_event(self, _event: object) -> None:
+        async def server_event(self, event: object) -> None:
+            nudges.append(event)
             for sleeper in sleepers:  # each asks, and dials with a deadline of its own
                 replay.PAUSED.discard(sleeper)  # type: ignore[arg-type]
                 sleeper.due = 5.0
@@ -1007,4 +1009,5 @@ def test_who_was_woken_by_another_is_not_woken_twice(monkeypatch: pytest.MonkeyP
         replay.wake_paused()
 
     asyncio.run(play())
+    assert len(nudges) == 1
     assert [sleeper.due for sleeper in sleepers] == [5.0, 5.0]
