@@ -658,9 +658,8 @@ def wake_paused() -> None:
     handlers = {} if server is None else server.connections
     for stream in list(PAUSED):
         handler = handlers.get(stream.context.client.id)
-        if (
-            handler is not None and stream in PAUSED
-        ):  # waking one may have woken others already, who are dialling by now
+        # Waking one may have woken others already, who are dialling by now.
+        if handler is not None and stream in PAUSED:
             stream.due = 0.0
             asyncio_utils.create_task(handler.server_event(Nudge()), name="wake a paused request", keep_ref=True)
 
