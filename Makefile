@@ -26,7 +26,7 @@ soak: $(STAMP) ## ten busy minutes and fifty kills: nothing leaks, nothing known
 	FLOWPOOL_KILLS=50 $(BIN)/python -m pytest -s tests/e2e/test_killed.py
 	$(BIN)/python -m pytest -s -m soak tests/soak
 
-bench: $(STAMP) ## measure it beside bare mitmdump, five minutes on an idle machine
+bench: $(STAMP) ## measure it beside bare mitmdump, eight minutes on an idle machine
 	$(BIN)/python -m bench
 
 check: $(STAMP) ## lint, types, import rule

@@ -75,7 +75,7 @@ def main(*, quick: bool) -> None:
 
 
 def measure(plan: Plan, folder: Path) -> Iterator[Row]:
-    """Yield the rows of docs/speed.md, in order."""
+    """Yield the rows of the table, in order."""
     with upstream(folder) as behind:
         with programs(folder, behind) as running:
             every = [Running(PLAIN, behind.address, behind.pid), *running]

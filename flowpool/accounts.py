@@ -21,7 +21,7 @@ def accounts(home: Home, as_json: bool) -> None:
     """
     known = book.load(home.accounts)
     if as_json:
-        click.echo(json.dumps([describe(account) for account in known], indent=2))
+        click.echo(json.dumps([book.describe(account) for account in known], indent=2))
     elif not known:
         click.echo("no accounts yet; add one with: flowpool add NAME --kind setup-token")
     elif sys.stdout.isatty():
@@ -32,18 +32,6 @@ def accounts(home: Home, as_json: bool) -> None:
     else:
         for account in known:
             click.echo("\t".join(cells(account)))
-
-
-def describe(account: Account) -> dict[str, str | bool | int | None]:
-    """Return an account's fields as the JSON of `accounts` and `status` has them."""
-    return {
-        "id": account.id,
-        "name": account.name,
-        "provider": account.provider,
-        "kind": account.kind.value,
-        "enabled": account.enabled,
-        "rank": account.rank,
-    }
 
 
 def cells(account: Account) -> tuple[str, ...]:

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from flowpool import document
-from flowpool.accounts import describe
 from flowpool.document import Plain
 from home import accounts, pictures, settings
+from home.accounts import describe
 from home.paths import Home
 from home.state import reader
 from home.state.errors import StateError

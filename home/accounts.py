@@ -207,3 +207,15 @@ def _line(data: bytes, wrong: _Wrong) -> int | None:
     places = toml.lines(data)
     start: toml.Key = () if wrong.index is None else ("accounts", wrong.index)
     return places.get((*start, wrong.key)) or places.get(start)
+
+
+def describe(account: Account) -> dict[str, str | bool | int | None]:
+    """Return an account's fields as the JSON of `accounts` and `status` has them."""
+    return {
+        "id": account.id,
+        "name": account.name,
+        "provider": account.provider,
+        "kind": account.kind.value,
+        "enabled": account.enabled,
+        "rank": account.rank,
+    }

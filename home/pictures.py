@@ -3,19 +3,14 @@
 from datetime import UTC, datetime
 from typing import Any
 
+from home.accounts import describe
 from routing.snapshot import AccountPicture, HoldPicture, WindowPicture
 
 
 def plain(picture: AccountPicture) -> dict[str, Any]:
     """Return the fields of one account."""
-    account = picture.account
     return {
-        "id": account.id,
-        "name": account.name,
-        "provider": account.provider,
-        "kind": account.kind.value,
-        "enabled": account.enabled,
-        "rank": account.rank,
+        **describe(picture.account),
         "state": picture.state.value,
         "because": picture.because,
         "windows": [_window(window) for window in picture.windows],
