@@ -20,8 +20,9 @@ from mitmproxy.proxy.mode_specs import ProxyMode, ReverseMode
 
 from addons import ports
 from credentials.errors import FileFault
+from credentials.loopback import is_loopback
 from home import running
-from home.checks import Address, is_loopback
+from home.checks import Address
 from home.paths import Home
 from home.settings import Settings
 

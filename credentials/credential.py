@@ -36,7 +36,8 @@ class Credential:
 
     kind: one of KINDS.
     access: what is sent: a setup token, an OAuth access token or an API key.
-    expires_at: aware UTC; None when it is not known to end.
+    expires_at: when access ends, aware UTC; None when it is not known to end.
+    refresh_expires_at: when refresh ends, however often it was exchanged meanwhile, aware UTC; None when that is not known.
     extras: what came along, under the vendor's names (scopes, subscriptionType, rateLimitTier); no secrets.
     saved_at: when the store that gave it was given it, in ns since 1970; 0 when that is not known. No part of what it is.
     """
@@ -45,6 +46,7 @@ class Credential:
     access: Secret
     refresh: Secret | None = None
     expires_at: datetime | None = None
+    refresh_expires_at: datetime | None = None
     extras: Mapping[str, Extra] = field(default_factory=lambda: MappingProxyType({}))
     saved_at: int = field(default=0, compare=False)
 

@@ -15,7 +15,8 @@ def dump(credential: Credential) -> dict[str, Plain]:
         "kind": credential.kind,
         "access": credential.access.reveal(),
         "refresh": None if credential.refresh is None else credential.refresh.reveal(),
-        "expires_at": credential.expires_at.isoformat() if credential.expires_at else None,
+        "expires_at": _text(credential.expires_at),
+        "refresh_expires_at": _text(credential.refresh_expires_at),
         "extras": {name: extra if isinstance(extra, str) else list(extra) for name, extra in credential.extras.items()},
     }
 
@@ -35,8 +36,13 @@ def load(fields: object) -> Credential:
         access=Secret(access),
         refresh=None if refresh is None else Secret(refresh),
         expires_at=_moment(fields.get("expires_at")),
+        refresh_expires_at=_moment(fields.get("refresh_expires_at")),
         extras=MappingProxyType({str(name): _extra(value) for name, value in extras.items()}),
     )
+
+
+def _text(moment: datetime | None) -> str | None:
+    return moment.isoformat() if moment else None
 
 
 def _moment(value: object) -> datetime | None:
@@ -44,7 +50,7 @@ def _moment(value: object) -> datetime | None:
         return None
     moment = datetime.fromisoformat(value) if isinstance(value, str) else None
     if moment is None or moment.tzinfo is None:
-        raise ValueError("expires_at is not a time with its zone")
+        raise ValueError("an end is not a time with its zone")
     return moment
 
 

@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +13,15 @@ from home import toml
 from home.checks import nearest
 from home.errors import AccountsError, Fault
 from home.schema import PROVIDERS
-from routing.words import Account, AccountId, Kind
+from routing.words import Account, AccountId, Identity, Kind
 
 VERSION = 1
 TOP = ("version", "accounts")
 RESERVED = ("client",)  # in logs it stands for the client's own login
 FURTHEST = 1_000_000  # a rank is a place in a short list
 RANK_RULE = f"a whole number from {-FURTHEST} to {FURTHEST}"
+LONGEST_FACT = 512
+FACT_RULE = f"1 to {LONGEST_FACT} characters on one line"
 NAME_RULE = "1 to 32 of a-z 0-9 . _ -, beginning with a letter or digit, and not the reserved name client"
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}")
@@ -47,6 +49,14 @@ KEYS = {
         "an order of your own, lower first, none last; a nearly full account comes after the others all the same;"
         " `flowpool rank`",
     ),
+    "owner": Key(FACT_RULE, "the provider's id of whose login it is"),
+    "organization": Key(FACT_RULE, "the provider's id of the organization that pays"),
+    "email": Key(FACT_RULE, "the login's address"),
+    "organization_name": Key(FACT_RULE, "what the organization is called"),
+    "plan": Key(FACT_RULE, "the plan, as the provider calls it"),
+    "source": Key(
+        FACT_RULE, "the file of another program that keeps the same login, and may renew it; `flowpool import`"
+    ),
 }
 
 
@@ -67,6 +77,11 @@ def is_name(text: str) -> bool:
 def is_rank(value: Any) -> bool:
     """Tell whether an account may have this rank."""
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= FURTHEST
+
+
+def is_fact(text: str) -> bool:
+    """Tell whether a text that came from elsewhere can be kept of an account."""
+    return len(text) <= LONGEST_FACT and (not text or text.isprintable())
 
 
 def new_id() -> AccountId:
@@ -123,7 +138,8 @@ def _table(account: Account) -> dict[str, str | bool | int]:
         "kind": account.kind.value,
         "enabled": account.enabled,
     }
-    return table if account.rank is None else table | {"rank": account.rank}
+    told = asdict(account.identity) | {"rank": account.rank, "source": account.source}
+    return table | {key: told[key] for key in KEYS if told.get(key) not in (None, "")}
 
 
 def _read(found: toml.Table) -> Accounts:
@@ -163,6 +179,8 @@ def _account(index: int, table: Any) -> Account:
         kind=_kind(index, table.get("kind")),
         enabled=enabled,
         rank=rank,
+        identity=Identity(**{one.name: _fact(index, table, one.name) for one in fields(Identity)}),
+        source=_fact(index, table, "source"),
     )
 
 
@@ -173,6 +191,13 @@ def _must(index: int, key: str, hint: str = "") -> _Wrong:
 def _text(index: int, table: toml.Table, key: str, pattern: re.Pattern[str]) -> str:
     value = table.get(key)
     if not isinstance(value, str) or not pattern.fullmatch(value) or value in RESERVED:
+        raise _must(index, key)
+    return value
+
+
+def _fact(index: int, table: toml.Table, key: str) -> str:
+    value = table.get(key, "")
+    if not isinstance(value, str) or not is_fact(value) or (key in table and not value):
         raise _must(index, key)
     return value
 
@@ -218,4 +243,7 @@ def describe(account: Account) -> dict[str, str | bool | int | None]:
         "kind": account.kind.value,
         "enabled": account.enabled,
         "rank": account.rank,
+        "email": account.identity.email or None,
+        "organization": account.identity.organization_name or account.identity.organization or None,
+        "plan": account.identity.plan or None,
     }

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from credentials.loopback import is_loopback
+
 LONGEST = 366 * 86400.0  # seconds; longer is a slip, and far longer ends past the last year of datetime
 MOST_TRIES = 20  # of one list of waits
 MOST = 1_000_000_000  # ms or KiB; as good as endless
@@ -154,16 +156,6 @@ upstream = Check(
     " (127.0.0.1, localhost, [::1])",
     read=_upstream,
 )
-
-
-def is_loopback(host: str) -> bool:
-    """Tell whether a host is this machine by its name alone."""
-    import ipaddress  # noqa: PLC0415
-
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _is_host(host: str) -> bool:

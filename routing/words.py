@@ -26,10 +26,34 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """Whose login it is, in the provider's words; each empty where it did not say.
+
+    owner and organization: ids that never change; two accounts with the same pair are one.
+    """
+
+    owner: str = ""
+    organization: str = ""
+    email: str = ""
+    organization_name: str = ""
+    plan: str = ""
+
+    def is_same(self, other: "Identity") -> bool:
+        """Whether both are known to be one person's login to one organization."""
+        return bool(self.owner) and (self.owner, self.organization) == (other.owner, other.organization)
+
+    def contradicts(self, other: "Identity") -> bool:
+        """Whether both are known, and not to be the same."""
+        known = [(self.owner, other.owner), (self.organization, other.organization)]
+        return any(mine and theirs and mine != theirs for mine, theirs in known)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
     """One login or key that can pay for requests to one provider.
 
     rank: the operator's explicit order, lower first; None comes after every ranked account.
+    source: the file of another program that keeps the same login and renews it too; empty when there is none.
     """
 
     id: AccountId
@@ -38,6 +62,8 @@ class Account:
     kind: Kind
     enabled: bool = True
     rank: int | None = None
+    identity: Identity = field(default_factory=Identity)
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

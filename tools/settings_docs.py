@@ -9,7 +9,7 @@ from pathlib import Path
 from home import accounts, schema
 from home.checks import LONGEST
 from home.template import literal
-from routing.words import Account
+from routing.words import Account, Identity
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -104,7 +104,8 @@ def _table(name: str, meaning: str) -> str:
 
 
 def _keys() -> Iterable[tuple[str, ...]]:
-    defaults = {field.name: field.default for field in dataclasses.fields(Account)}
+    known = (*dataclasses.fields(Account), *dataclasses.fields(Identity))
+    defaults = {field.name: None if field.default == "" else field.default for field in known}
     for name, key in accounts.KEYS.items():
         default = defaults[name]
         shown = (

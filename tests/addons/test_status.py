@@ -22,7 +22,8 @@ from tests.routing.made import readings as some_readings
 
 TOP = ["version", "running", "pid", "listen", "strategy", "next", "accounts", "conversations"]
 ACCOUNT = [
-    "id", "name", "provider", "kind", "enabled", "rank", "state", "because", "windows", "holds", "in_flight", "requests",
+    "id", "name", "provider", "kind", "enabled", "rank", "email", "organization", "plan",
+    "state", "because", "windows", "holds", "in_flight", "requests",
 ]  # fmt: skip
 WINDOW = ["key", "used", "resets_at", "status", "source", "taken_at"]
 

@@ -18,6 +18,7 @@ CREDENTIALS = st.builds(
     access=st.builds(Secret, TEXT),
     refresh=st.none() | st.builds(Secret, TEXT),
     expires_at=st.none() | st.datetimes(timezones=st.just(UTC)),
+    refresh_expires_at=st.none() | st.datetimes(timezones=st.just(UTC)),
     extras=st.dictionaries(TEXT, TEXT | st.lists(TEXT, max_size=3).map(tuple), max_size=3),
 )
 
@@ -43,6 +44,7 @@ GOOD: dict[str, object] = {"kind": "oauth", "access": "at", "refresh": None, "ex
         {"extras": {"a": [1]}},
         {"expires_at": 1},
         {"expires_at": "soon"},
+        {"refresh_expires_at": "soon"},
         {"expires_at": datetime(2026, 1, 5).isoformat()},  # noqa: DTZ001
     ],
     ids=repr,

@@ -22,5 +22,8 @@ def test_accounts_are_listed_for_people_and_programs(shell: Shell) -> None:
             "kind": "setup-token",
             "enabled": True,
             "rank": None,
+            "email": None,
+            "organization": None,
+            "plan": None,
         }
     ]

@@ -14,7 +14,7 @@ from credentials import files
 from home import accounts
 from home.errors import AccountsError
 from home.schema import PROVIDERS
-from routing.words import Account, AccountId, Kind
+from routing.words import Account, AccountId, Identity, Kind
 
 ROOT = Path(__file__).parents[2]
 PATH = Path("accounts.toml")
@@ -22,6 +22,7 @@ WORK = Account(id=AccountId("a1"), name="work", provider="anthropic", kind=Kind.
 HOME = Account(id=AccountId("b2"), name="home", provider="anthropic", kind=Kind.API_KEY, enabled=False, rank=-3)
 LETTERS = "abcxyz0189"
 NAMES = st.builds(str.__add__, st.sampled_from(LETTERS), st.text(f"{LETTERS}._-", max_size=31))
+FACTS = st.text(st.characters(categories=("L", "N", "P")), max_size=9)
 ACCOUNTS = st.lists(
     st.builds(
         Account,
@@ -31,6 +32,8 @@ ACCOUNTS = st.lists(
         kind=st.sampled_from(Kind),
         enabled=st.booleans(),
         rank=st.none() | st.integers(-accounts.FURTHEST, accounts.FURTHEST),
+        identity=st.builds(Identity, **dict.fromkeys(("owner", "organization", "email", "plan"), FACTS)),
+        source=FACTS,
     ),
     max_size=5,
     unique_by=(lambda account: account.id, lambda account: account.name),
@@ -78,6 +81,9 @@ CASES = [  # text, what the message says
     (text(kind='"oath"'), ":6: accounts.kind: must be setup-token or oauth or api-key; did you mean oauth?"),
     (text(kind="[]"), ":6: accounts.kind: must be setup-token or oauth or api-key"),
     (text(enabled="1"), ":7: accounts.enabled: must be true or false"),
+    (text(email="7"), ":8: accounts.email: must be 1 to 512 characters on one line"),
+    (text(source='""'), ":8: accounts.source: must be 1 to 512 characters on one line"),
+    (text(plan=r'"a\nb"'), ":8: accounts.plan: must be 1 to 512 characters on one line"),
     (text(rank="true"), ":8: accounts.rank: must be a whole number"),
     (text(rank="1.5"), ":8: accounts.rank: must be a whole number"),
     (text(ranc="1"), ":8: accounts.ranc: is not known here; did you mean rank?"),

@@ -1,0 +1,121 @@
+"""One question over HTTP to a service that a credential is for, and its answer.
+
+It goes straight there, whatever the environment says of proxies, trusting the certificates that mitmproxy trusts. A redirect is an
+answer like any other: a secret goes nowhere else.
+"""
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING
+from urllib.parse import SplitResult, urlsplit
+
+from credentials.loopback import is_loopback
+
+if TYPE_CHECKING:
+    from http.client import HTTPConnection, HTTPResponse
+
+LARGEST = 2**16  # bytes that are read of an answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What is asked. url: http only to this machine, as the settings see to. headers: they may hold a secret."""
+
+    method: str
+    url: str
+    headers: Mapping[str, str] = field(repr=False)
+    body: bytes = field(default=b"", repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What came back. headers: names in lower case, the first value of a repeated one. body: its first LARGEST bytes."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes = field(default=b"", repr=False)
+
+
+class UnreachableError(Exception):
+    """No answer came; the text says why, and quotes nothing of the question.
+
+    was_sent: whether the service may have got the question all the same.
+    """
+
+    def __init__(self, why: str, *, was_sent: bool) -> None:
+        super().__init__(why)
+        self.was_sent = was_sent
+
+
+def ask(question: Question, patience: float) -> Answer:
+    """Return the answer within so many seconds, or raise UnreachableError.
+
+    On a thread, for a name that nobody resolves and an answer that drips would each outlast a socket's own patience.
+    """
+    arrived = SimpleQueue[Answer | UnreachableError]()
+    threading.Thread(target=lambda: arrived.put(_ask(question, patience)), daemon=True).start()
+    try:
+        answer = arrived.get(timeout=patience)
+    except Empty:
+        answer = _late(patience, was_sent=True)
+    if isinstance(answer, UnreachableError):
+        raise answer
+    return answer
+
+
+def _ask(question: Question, patience: float) -> Answer | UnreachableError:
+    from http.client import HTTPException  # noqa: PLC0415  # whoever asks nothing need not wait for it
+
+    at = urlsplit(question.url)
+    was_sent = False
+    connection = _connection(at, patience)
+    try:
+        connection.connect()
+        was_sent = True
+        connection.request(
+            question.method, at.path or "/", question.body or None, {"Connection": "close", **question.headers}
+        )
+        with connection.getresponse() as answer:
+            headers = {name.lower(): value for name, value in reversed(answer.getheaders())}
+            return Answer(status=answer.status, headers=headers, body=_body(answer))
+    except TimeoutError:
+        return _late(patience, was_sent=was_sent)
+    except OSError as error:
+        why = getattr(error, "verify_message", "") or error.strerror or type(error).__name__
+        return UnreachableError(why, was_sent=was_sent)
+    except (HTTPException, ValueError) as error:  # the error's own text may quote a header
+        return UnreachableError(f"what answers there is no HTTP: {type(error).__name__}", was_sent=was_sent)
+    finally:
+        connection.close()
+
+
+def _body(answer: "HTTPResponse") -> bytes:
+    """What it says; the status counts also when that breaks off."""
+    from http.client import HTTPException, IncompleteRead  # noqa: PLC0415
+
+    try:
+        return answer.read(LARGEST)
+    except IncompleteRead as error:
+        return error.partial
+    except (OSError, HTTPException, ValueError):
+        return b""
+
+
+def _connection(at: SplitResult, patience: float) -> "HTTPConnection":
+    from http.client import HTTPConnection, HTTPSConnection  # noqa: PLC0415
+
+    host = at.hostname or ""
+    if at.scheme == "http" and is_loopback(host):
+        return HTTPConnection(host, at.port, timeout=patience)
+    import ssl  # noqa: PLC0415
+
+    import certifi  # noqa: PLC0415
+
+    context = ssl.create_default_context(cafile=certifi.where())
+    return HTTPSConnection(host, at.port, timeout=patience, context=context)
+
+
+def _late(patience: float, *, was_sent: bool) -> UnreachableError:
+    return UnreachableError(f"no answer within {patience:g} s", was_sent=was_sent)

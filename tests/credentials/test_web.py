@@ -1,0 +1,79 @@
+"""A question goes straight to whom it is for, and its answer comes in time or not at all."""
+
+import ssl
+import threading
+import time
+from http.client import HTTPSConnection
+from urllib.parse import urlsplit
+
+import pytest
+
+from credentials import web
+from credentials.web import Question, UnreachableError, ask
+from tests.flowpool.proxy import listening, reply
+
+
+def question(address: object, body: bytes = b"") -> Question:
+    """A question to that address."""
+    return Question(method="POST", url=f"http://{address}/token", headers={"x-secret": "PLANTED"}, body=body)
+
+
+def test_the_whole_answer_comes_back() -> None:
+    """Status, headers under names in lower case, and the body; the question is what was asked, no more."""
+    heard: list[bytes] = []
+    with listening(reply(b"gone", "410 Gone\r\nRetry-After: 3\r\nRETRY-AFTER: 4"), heard) as address:
+        answer = ask(question(address, b"{}"), 5)
+
+    assert (answer.status, answer.headers["retry-after"], answer.body) == (410, "3", b"gone")
+    assert heard[0].startswith(b"POST /token HTTP/1.1\r\n")
+
+
+def test_a_refused_connection_was_not_sent() -> None:
+    """So the question may be asked again, whatever it spends."""
+    with listening(b"", []) as address:
+        pass
+
+    with pytest.raises(UnreachableError, match="Connection refused") as caught:
+        ask(question(address), 5)
+    assert not caught.value.was_sent
+
+
+@pytest.mark.parametrize("answer", [None, b"", b"hello\r\n\r\n"], ids=["silence", "end", "no HTTP"])
+def test_what_was_sent_may_have_been_heard(answer: bytes | None) -> None:
+    """Silence, an end and nonsense come after the question."""
+    with listening(answer, []) as address, pytest.raises(UnreachableError) as caught:
+        ask(question(address), 0.2)
+
+    assert caught.value.was_sent
+    assert "PLANTED" not in str(caught.value)
+
+
+def test_the_patience_is_for_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where a socket's own patience does not reach, as while a name is looked up."""
+    over = threading.Event()
+    monkeypatch.setattr(web, "_ask", lambda *_: over.wait(20))
+
+    began = time.monotonic()
+    with pytest.raises(UnreachableError, match=r"no answer within 0\.05 s"):
+        ask(question("127.0.0.1:1"), 0.05)
+    assert time.monotonic() - began < 10
+    over.set()
+
+
+def test_only_this_machine_is_asked_without_tls() -> None:
+    """Any other service is asked over TLS, with certificates checked."""
+    for url in ("https://api.anthropic.com", "https://127.0.0.1:1", "http://api.anthropic.com"):
+        connection = web._connection(urlsplit(url), 1)
+        assert isinstance(connection, HTTPSConnection)
+        assert connection._context.verify_mode is ssl.CERT_REQUIRED  # type: ignore[attr-defined]
+        assert connection._context.check_hostname  # type: ignore[attr-defined]
+    assert not isinstance(web._connection(urlsplit("http://[::1]:80"), 1), HTTPSConnection)
+
+
+def test_a_body_that_breaks_off_leaves_the_status() -> None:
+    """Of an answer the status decides."""
+    torn = b"HTTP/1.1 401 No\r\nContent-Length: 9\r\n\r\nhalf"
+    with listening(torn, []) as address:
+        answer = ask(question(address), 5)
+
+    assert (answer.status, answer.body) == (401, b"half")
