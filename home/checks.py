@@ -4,9 +4,12 @@ import math
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from credentials.loopback import is_loopback
+
+if TYPE_CHECKING:
+    from urllib.parse import SplitResult
 
 LONGEST = 366 * 86400.0  # seconds; longer is a slip, and far longer ends past the last year of datetime
 MOST_TRIES = 20  # of one list of waits
@@ -127,19 +130,32 @@ def _address(value: Any) -> Address:
 
 
 def _upstream(value: Any) -> str:
+    parts = _url(value)
+    if parts.path not in ("", "/"):
+        raise ValueError
+    return f"{parts.scheme}://{parts.netloc.lower()}"
+
+
+def _endpoint(value: Any) -> str:
+    parts = _url(value)
+    return f"{parts.scheme}://{parts.netloc.lower()}{parts.path}"
+
+
+def _url(value: Any) -> "SplitResult":
+    """Read the address of a service; raise ValueError."""
     if not isinstance(value, str) or not value.isascii() or not value.isprintable() or " " in value:
         raise ValueError
     from urllib.parse import urlsplit  # noqa: PLC0415
 
     parts = urlsplit(value)
     host, port = parts.hostname or "", parts.port  # raises ValueError too
-    if "@" in parts.netloc or "?" in value or "#" in value or parts.path not in ("", "/"):
+    if "@" in parts.netloc or "?" in value or "#" in value:
         raise ValueError
     if not _is_host(host) or port == 0 or parts.netloc.endswith(":"):
         raise ValueError
     if parts.scheme != "https" and not (parts.scheme == "http" and is_loopback(host)):
         raise ValueError
-    return f"{parts.scheme}://{parts.netloc.lower()}"
+    return parts
 
 
 flag = Check(wanted="true or false", read=_flag)
@@ -155,6 +171,11 @@ upstream = Check(
     wanted="a URL such as https://api.anthropic.com, without path, query or credentials, with http only to this machine"
     " (127.0.0.1, localhost, [::1])",
     read=_upstream,
+)
+endpoint = Check(
+    wanted="a URL such as https://platform.claude.com/v1/oauth/token, without query or credentials, with http only to this"
+    " machine (127.0.0.1, localhost, [::1])",
+    read=_endpoint,
 )
 
 

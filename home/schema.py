@@ -35,6 +35,7 @@ class Setting:
 _KNOWN: dict[str, tuple[checks.Check, str]] = {
     "listen.claude": (checks.address, "where Claude Code finds the pool; port 0 takes any free one"),
     "providers.anthropic.upstream": (checks.upstream, "where requests go; no path, http only to this machine"),
+    "providers.anthropic.token_url": (checks.endpoint, "where logins are renewed; http only to this machine"),
     "credentials.backend": (
         checks.one_of(*BACKENDS),
         "where secrets are kept: auto takes the system's keyring if there is one, else the file",

@@ -20,9 +20,11 @@ class Anthropic:
     """Where requests for Anthropic go.
 
     upstream: scheme, host and perhaps a port; no slash at the end.
+    token_url: where a login is renewed. Fact: docs/facts/anthropic.md#renewing-a-login.
     """
 
     upstream: str = "https://api.anthropic.com"
+    token_url: str = "https://platform.claude.com/v1/oauth/token"  # noqa: S105  # an address, not a secret
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -54,8 +54,14 @@ version = 1
 id = "3f9c0a51d2b7"
 name = "work"
 provider = "anthropic"
-kind = "setup-token"
+kind = "oauth"
 rank = 1
+owner = "0f4e62c1-5a33-4b0f-9a6d-2d1f6f1c7a10"
+organization = "7d0c9b52-3f0e-4a43-8a57-6b2a0e5f9d21"
+email = "me@example.org"
+organization_name = "Example"
+plan = "max, default_claude_max_20x"
+source = "/home/me/.claude/.credentials.json"
 ```
 """
 

@@ -141,3 +141,15 @@ def test_a_flag_is_true_or_false(value: object) -> None:
 
     with pytest.raises(ValueError, match="true or false"):
         checks.flag(value)
+
+
+@pytest.mark.parametrize("value", [value for value in BAD_UPSTREAMS if value != "https://a/v1"], ids=repr)
+def test_a_bad_endpoint_is_refused(value: object) -> None:
+    """What is no upstream is no endpoint either, but for its path."""
+    with pytest.raises(ValueError):  # noqa: PT011
+        checks.endpoint(value)
+
+
+def test_an_endpoint_keeps_its_path() -> None:
+    """Its host loses its capitals alone."""
+    assert checks.endpoint("https://A.example/V1/token") == "https://a.example/V1/token"

@@ -10,6 +10,7 @@ from home.tables import Providers
 INTERFACE = """
 listen.claude = "127.0.0.1:3456"
 providers.anthropic.upstream = "https://api.anthropic.com"
+providers.anthropic.token_url = "https://platform.claude.com/v1/oauth/token"
 credentials.backend = "auto"
 routing = { strategy = "perishing", switch_at = 0.98, overage = "avoid" }
 replay.ambiguous = false
