@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import override
 
 from addons.exchange import CLIENT
+from addons.logins import kept, logins_of
 from addons.watch import EVERY, Found, Watch
 from credentials.credential import Credential
 from credentials.errors import CredentialError, NotStored
@@ -21,6 +22,7 @@ from routing.observations import AccountsChanged, CredentialChanged, HoldsLifted
 from routing.router import Router
 from routing.words import Account, AccountId, Kind
 
+UNSIGNED = "no readable secret is stored"
 PATIENCE = 5.0  # seconds for a store to hand out the secrets before a reload is answered without them
 
 logger = logging.getLogger(__name__)
@@ -52,8 +54,9 @@ class Live[V](Mapping[AccountId, V]):
 class Accounts:
     """The accounts that may pay now, and their secrets.
 
-    members: by id; the client alone when there are none. credentials: of enabled accounts alone. ever: every account that this
-    proxy has known, for those who tell of one that was removed. wake: lets waiting requests choose again.
+    members: by id; the client alone when there are none. credentials: of enabled accounts alone, without refresh tokens.
+    logins: of all accounts. ever: every account that this proxy has known, for those who tell of one that was removed. wake: lets
+    waiting requests choose again.
     """
 
     name = "flowpool_accounts"
@@ -73,9 +76,11 @@ class Accounts:
         self._router = router
         self._wake = wake
         self._faults: tuple[str, ...] = ()
+        self._missing: Mapping[AccountId, str] = {}
         self._watch = Watch(path, store, self.take, every=every)
         self.members = Live(_members(known))
-        self.credentials = Live({a.id: credentials[a.id] for a in known if a.enabled and a.id in credentials})
+        self.credentials = Live({a.id: kept(credentials[a.id]) for a in known if a.enabled and a.id in credentials})
+        self.logins = Live(logins_of(credentials))
         self.ever = dict(self.members)
         self._tell()
 
@@ -83,8 +88,9 @@ class Accounts:
         """Tell the Router who may pay, and who of them has no secret."""
         members = tuple(self.members.values())
         ready = self.credentials.keys() | {CLIENT}
-        unsigned = frozenset(account.id for account in members if account.enabled and account.id not in ready)
-        self._router.observe(AccountsChanged(accounts=members, unsigned=unsigned))
+        unsigned = {a.id: self._missing.get(a.id, UNSIGNED) for a in members if a.enabled and a.id not in ready}
+        lifetimes = {account: login.lifetime for account, login in self.logins.items()}
+        self._router.observe(AccountsChanged(accounts=members, unsigned=unsigned, lifetimes=lifetimes))
 
     def running(self) -> None:
         """Begin to look at the files."""
@@ -133,7 +139,11 @@ class Accounts:
         before, had = dict(self.members), dict(self.credentials)
         members = _members(accounts)
         fresh = [account for account, credential in credentials.items() if _is_new(credential, had.get(account))]
-        if list(before.items()) == list(members.items()) and had.keys() == credentials.keys() and not fresh:
+        is_as_before = list(before.items()) == list(members.items()) and had.keys() == credentials.keys() and not fresh
+        has_learned = self._learn(found, members)
+        if is_as_before:
+            if has_learned:
+                self._tell()
             return
         self.members.become(members)
         self.credentials.become(credentials)
@@ -144,6 +154,17 @@ class Accounts:
         logger.info("flowpool: accounts changed: %s", _told(before, members, [i for i in fresh if i in had]))
         self._wake()
 
+    def _learn(self, found: Found, members: Mapping[AccountId, Account]) -> bool:
+        """Take in what is to be known of the logins; whether anything changed."""
+        if not found.is_whole:
+            return False
+        before = (dict(self.logins), self._missing)
+        read = {account: credential for account, credential in found.credentials.items() if account in members}
+        unread = {a: login for a, login in self.logins.items() if a in members and a not in found.credentials}
+        self.logins.become(unread | logins_of(read))
+        self._missing = found.missing
+        return before != (dict(self.logins), self._missing)
+
     def _merge(self, found: Found, accounts: Iterable[Account]) -> tuple[list[Account], dict[AccountId, Credential]]:
         """What is to stand; an account whose secret is still being read stays as it was until then."""
         standing: list[Account] = []
@@ -152,7 +173,7 @@ class Accounts:
             known = self.members.get(account.id)
             secret = found.credentials.get(account.id, self.credentials.get(account.id))
             if account.enabled and secret is not None:
-                credentials[account.id] = secret
+                credentials[account.id] = kept(secret)
             if not account.enabled or found.is_whole:
                 standing.append(account)
             elif known is not None:
@@ -225,5 +246,7 @@ def _differences(old: Account, account: Account) -> Iterator[str]:
         yield f"{'enabled' if account.enabled else 'disabled'} {account.name}"
     if old.rank != account.rank:
         yield f"ranked {account.name} {'none' if account.rank is None else account.rank}"
+    if old.identity != account.identity:
+        yield f"learned whose login {account.name} is"
     if old.kind is not account.kind:
         yield f"{account.name} is {account.kind} now"

@@ -2,7 +2,7 @@
 
 import hmac
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import parse_qs
@@ -39,12 +39,19 @@ class Control:
     name = "flowpool_control"
 
     def __init__(
-        self, key: Secret, status: Callable[[datetime], dict[str, Any]], accounts: Accounts, recent: Recent
+        self,
+        key: Secret,
+        status: Callable[[datetime], dict[str, Any]],
+        accounts: Accounts,
+        recent: Recent,
+        notices: Callable[[], Iterable[str]] = tuple,
     ) -> None:
+        """notices: what a person should know besides what is wrong with the files."""
         self._key = key
         self._status = status
         self._accounts = accounts
         self._recent = recent
+        self._notices = notices
 
     @fail_closed
     async def request(self, flow: http.HTTPFlow) -> None:
@@ -72,7 +79,7 @@ class Control:
     def _show(self, path: str, query: str) -> dict[str, Any] | None:
         """What may be read here; None when there is nothing."""
         if path == STATUS:
-            return self._status(datetime.now(UTC)) | {"notices": list(self._accounts.faults)}
+            return self._status(datetime.now(UTC)) | {"notices": [*self._accounts.faults, *self._notices()]}
         if path != REQUESTS:
             return None
         asked = {name: values[-1] for name, values in parse_qs(query).items()}

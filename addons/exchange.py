@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 
 from mitmproxy import http
 
+from credentials.secret import Secret
 from home.tables import Limits
 from providers.contract import ErrorEvent, Provider, Reply, Usage
 from routing.decisions import Wait
@@ -104,12 +105,13 @@ type AttemptEnd = Answered | Failed | ErrorEvent
 class Exchange:
     """What flowpool knows of one client request, from its head to its last byte.
 
-    own: the client's secret header fields, in order. key: what it showed to open /_flowpool/.
+    own: the client's secret header fields, in order. signed: the secret that the last attempt went out with. key: what it showed to open /_flowpool/.
     is_torn: whether a header hid further lines.
     end: how the attempt in flight ended; None while it lives. step: what the replay layer does next.
     pause: the wait that the request is in, paused_at (monotonic) its beginning; woken_from: the end of one that it was woken from. floor: the clock is never earlier than this for this exchange.
     leftover: what the client would get of the last attempt if nothing else may be tried; None: the flow's response as it is.
     may_resume: whether the last attempt's answer is still coming and could be taken after all.
+    renewal_due: until when (monotonic) it waits for its account's login to be renewed; None while it does not.
     kept: the last answer that may be relayed although later ones were about a credential; kept_of: whose it is.
     served: whose answer the client gets; None while it gets none, or one of our own.
     """
@@ -120,6 +122,7 @@ class Exchange:
     path: Path = Path.LOCAL
     own: tuple[tuple[bytes, bytes], ...] = field(default=(), repr=False)
     key: str = field(default="", repr=False)
+    signed: Secret | None = field(default=None, repr=False)
     id: ExchangeId = field(default_factory=lambda: ExchangeId(uuid.uuid4().hex[:12]))
     began: float = field(default_factory=time.monotonic)
     began_at: datetime = field(default_factory=lambda: datetime.now(UTC))
@@ -130,6 +133,7 @@ class Exchange:
     because: str = ""
     sent_at: datetime | None = None
     waited: timedelta = field(default_factory=timedelta)
+    renewal_due: float | None = None
     pause: Wait | None = None
     paused_at: float = 0.0
     woken_from: datetime | None = None

@@ -18,10 +18,9 @@ from mitmproxy import ctx, exceptions, optmanager
 from mitmproxy.net import server_spec
 from mitmproxy.proxy.mode_specs import ProxyMode, ReverseMode
 
-from addons import ports
 from credentials.errors import FileFault
 from credentials.loopback import is_loopback
-from home import running
+from home import ports, running
 from home.checks import Address
 from home.paths import Home
 from home.settings import Settings

@@ -20,11 +20,14 @@ try:
 
     from addons.accounts import Accounts, readable
     from addons.admit import Admit
+    from addons.alarm import Alarm
     from addons.control import Control
     from addons.limits import Limits
     from addons.logfile import LogFile
     from addons.recent import Recent
+    from addons.recheck import Recheck
     from addons.remember import Remember
+    from addons.renew import Renew, renewal_command
     from addons.replay import Replay, wake_paused
     from addons.requestlog import RequestLog
     from addons.route import Route
@@ -46,6 +49,8 @@ try:
 
     router = Router(chosen.rules)
     pool = Accounts(known, readable(store, known), router=router, path=home.accounts, store=store, wake=wake_paused)
+    renew = Renew(pool, router, renewal_command(home.accounts, store), wake_paused)
+    alarm = Alarm(router, [one.name for one in KNOWN])
     recent = Recent()
     remember = Remember(router, State(home.state))
     signer = Signer(pool.members, pool.credentials)
@@ -57,11 +62,20 @@ try:
         Replay(signer),
         Admit(chosen, {upstreams[one.name]: one for one in KNOWN}),
         pool,
-        Control(controlkey.ensure(home.control_key), status_of(router, chosen, start.listening), pool, recent),
+        Control(
+            controlkey.ensure(home.control_key),
+            status_of(router, chosen, start.listening),
+            pool,
+            recent,
+            lambda: alarm.notices,
+        ),
         Limits(router),
-        Route(router, pool.members),
+        Route(router, pool.members, renew),
         RequestLog(pool.ever, recent.add, remember.ended),
         remember,
+        renew,
+        Recheck(pool, router, chosen.providers.anthropic.upstream, wake_paused),
+        alarm,
         log,  # after those who have a last word
         Table(),
     ]

@@ -11,6 +11,7 @@ from addons.exchange import CLIENT, EXCHANGES, Answered, Exchange, Path, Pause, 
 from addons.guard import fail_closed
 from addons.judge import judge
 from addons.limits import observe, request_head
+from addons.relogin import Renewals, renewal_of
 from addons.replay import wake_paused
 from addons.replies import own, response_of
 from providers.contract import Provider
@@ -18,11 +19,13 @@ from routing.chains import Again, next_step, settle
 from routing.decisions import Answer as OwnAnswer
 from routing.decisions import Choice, GiveUp, Use, Wait
 from routing.observations import Dispatched, Ended, Succeeded
+from routing.relogin import relogin
 from routing.router import Router
 from routing.trail import Attempt
 from routing.verdicts import OK_ROW, Verdict, VerdictKind
 from routing.words import Account, AccountId, Demand, Family
 
+PASSED = Verdict(row=OK_ROW, kind=VerdictKind.OK, because="the client's own credential")
 UNANSWERED = Verdict(row=7, kind=VerdictKind.TRANSPORT, because="the client left before an answer came")
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
@@ -32,9 +35,10 @@ class Route:
 
     name = "flowpool_route"
 
-    def __init__(self, router: Router, accounts: Mapping[AccountId, Account]) -> None:
+    def __init__(self, router: Router, accounts: Mapping[AccountId, Account], renewals: Renewals) -> None:
         self._router = router
         self._accounts = accounts
+        self._renewals = renewals
 
     @fail_closed
     def request(self, flow: http.HTTPFlow) -> None:
@@ -66,7 +70,10 @@ class Route:
             self._resume(exchange, exchange.pause)
         refused = None
         if exchange.end is not None:
-            if not self._conclude(flow, exchange, exchange.provider, exchange.demand):
+            verdict = self._judged(flow, exchange, exchange.provider, exchange.demand)
+            if verdict is None:
+                return
+            if not self._conclude(flow, exchange, verdict):
                 exchange.step = Relay()
                 return
             refused = exchange.trail.last
@@ -98,12 +105,24 @@ class Route:
         else:
             exchange.waited += passed
 
-    def _conclude(self, flow: http.HTTPFlow, exchange: Exchange, provider: Provider, demand: Demand) -> bool:
-        """Take the attempt's end into the trail; False when it is what the client gets."""
+    def _judged(self, flow: http.HTTPFlow, exchange: Exchange, provider: Provider, demand: Demand) -> Verdict | None:
+        """What the attempt's end means; None while that hangs on the renewal of its account's login."""
         if not exchange.is_pooled and isinstance(exchange.end, Answered):
-            return False
+            return PASSED
         exchange.leftover, exchange.may_resume = None, False
-        verdict = settle(judge(flow.response, exchange, provider, demand), exchange.trail, demand, exchange.rules)
+        verdict = judge(flow.response, exchange, provider, demand)
+        if verdict.asks_renewal and exchange.is_pooled:
+            renewal = renewal_of(exchange, demand, self._renewals)
+            if isinstance(renewal, Pause):
+                exchange.step = renewal
+                return None
+            verdict = relogin(verdict, renewal=renewal)
+        return settle(verdict, exchange.trail, demand, exchange.rules)
+
+    def _conclude(self, flow: http.HTTPFlow, exchange: Exchange, verdict: Verdict) -> bool:
+        """Take the attempt's end into the trail; False when it is what the client gets."""
+        if verdict is PASSED:
+            return False
         if verdict.row == OK_ROW:
             exchange.verdict = verdict
             return False
@@ -129,6 +148,7 @@ class Route:
             )
         )
         exchange.waited, exchange.sent_at, exchange.end = timedelta(), None, None
+        exchange.renewal_due = None
 
     def _choose(self, exchange: Exchange, demand: Demand) -> Choice:
         """Ask the Router, which knows whose secret is at hand; the client's own login is not its business."""

@@ -61,11 +61,11 @@ class Signer:
         if exchange.account is None or exchange.provider is None:
             raise AssertionError("a pooled request is sent only on a chosen account")
         ride = exchange.provider.ride(self._accounts[exchange.account].kind)
-        secret = self._credentials[exchange.account].access.reveal()
+        exchange.signed = self._credentials[exchange.account].access
         place = next((i for i, (name, _) in enumerate(fields) if is_secret(name)), len(fields))
         kept_before = len(_without_secrets(fields[:place]))
         fields = _without_secrets(fields)
-        fields.insert(kept_before, (ride.header.encode(), ride.value.format(secret).encode()))
+        fields.insert(kept_before, (ride.header.encode(), ride.value.format(exchange.signed.reveal()).encode()))
         return _with_list(_with_identity(fields), ride)
 
 

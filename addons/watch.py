@@ -35,13 +35,14 @@ type Asked = Callable[[], None]
 class Found:
     """What the files say.
 
-    accounts: None when accounts.toml cannot be read. credentials: of the enabled accounts, None where there is none; one that
-    could not be read is absent. is_whole: whether the secrets were read, too. faults: a line for each thing that is wrong, an
-    account without a secret included.
+    accounts: None when accounts.toml cannot be read. credentials: of all accounts, None where there is none; one that could not
+    be read is absent. missing: why the secret of an enabled account is not at hand. is_whole: whether the secrets were read, too.
+    faults: a line for each thing that is wrong, an enabled account without a secret included.
     """
 
     accounts: book.Accounts | None = None
     credentials: Mapping[AccountId, Credential | None] = field(default_factory=dict)
+    missing: Mapping[AccountId, str] = field(default_factory=dict)
     is_whole: bool = True
     faults: tuple[str, ...] = ()
 
@@ -125,18 +126,20 @@ class Watch:
             return
         tell(Found(accounts=accounts, is_whole=False))
         credentials: dict[AccountId, Credential | None] = {}
+        missing: dict[AccountId, str] = {}
         faults = []
         for account in accounts:
-            if account.enabled:
-                try:
-                    credentials[account.id] = self._store.get(account.id)
-                except CredentialError as error:
-                    faults.append(f"the secret of {account.name} cannot be read: {error.naming(account.name)}")
-                    if isinstance(error, NotStored):
-                        credentials[account.id] = None
+            try:
+                credentials[account.id] = self._store.get(account.id)
+            except CredentialError as error:
+                if isinstance(error, NotStored):
+                    credentials[account.id] = None
+                if account.enabled:
+                    missing[account.id] = str(error.naming(account.name))
+                    faults.append(f"the secret of {account.name} cannot be read: {missing[account.id]}")
         if faults:
             self._retry_at = time.monotonic() + RETRY
-        tell(Found(accounts=accounts, credentials=credentials, faults=tuple(faults)))
+        tell(Found(accounts=accounts, credentials=credentials, missing=missing, faults=tuple(faults)))
 
 
 def _stamp(path: Path) -> Stamp:

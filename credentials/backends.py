@@ -9,7 +9,7 @@ from credentials.errors import KeyringFault, NoKeyring, UnknownBackend
 from credentials.file import FileStore
 from credentials.keyring import KeyringStore, Known, Ring
 from credentials.patience import Patience
-from credentials.store import Store
+from credentials.store import Dated, Store
 
 BACKENDS = ("auto", "keyring", "file")
 FILE_NAME = "secrets.json"
@@ -46,6 +46,14 @@ def open_store(
         return EitherStore(file, KeyringStore(_LateRing(find), lock, known, patience))
     store = KeyringStore(ring, lock, known, patience)
     return EitherStore(store, FileStore(path)) if backend == "auto" else store
+
+
+def open_place(place: str, folder: Path, known: Known = tuple, *, find: Callable[[], Ring] = rings.find) -> Dated:
+    """Return the keyring or the file by itself, whatever the settings say, to move what is in it; otherwise like open_store."""
+    if place == "file":
+        return FileStore(folder / FILE_NAME)
+    patience = Patience()
+    return KeyringStore(patience.run(find), folder / LOCK_NAME, known, patience)
 
 
 class _LateRing:

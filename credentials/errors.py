@@ -3,6 +3,7 @@
 CredentialError
   BadSecret      the text given is not what was asked for
   NotStored      no secret is kept for this account
+  BadParcel      an export cannot be opened
   UnknownBackend no such place to keep secrets
   FileFault      a private file cannot be used
     Exposed        other users of the machine can read it
@@ -53,6 +54,10 @@ class NotStored(CredentialError):  # noqa: N818
 
     def __init__(self, account_id: str) -> None:
         super().__init__(f"no secret is stored for account {account_id}", AGAIN)
+
+
+class BadParcel(CredentialError):  # noqa: N818
+    """An export of accounts cannot be opened."""
 
 
 class UnknownBackend(CredentialError):  # noqa: N818

@@ -66,6 +66,16 @@ class FileStore:
         entries = self._read()
         return _saved_at(entries[account_id]) if account_id in entries else None
 
+    def drop(self, account_id: str, saved_at: int) -> bool:
+        """Forget a credential that was saved at that time; tell whether nothing is kept of it now."""
+        with files.lock(self._path):
+            entries = self._read()
+            if account_id in entries and _saved_at(entries[account_id]) != saved_at:
+                return False
+            if entries.pop(account_id, None) is not None:
+                self._write(entries)
+            return True
+
     def describe(self) -> str:
         """Say where secrets are kept."""
         because = f" ({self._because})" if self._because else ""

@@ -85,10 +85,18 @@ class KeyringStore:
         """Forget an account's credential, if there is one."""
         with files.lock(self._lock):
             head, is_first = self._old_head(account_id)
-            if is_first:
-                return
-            self._sweep(account_id, Head(loose=head.every()))
-            self._erase(f"{account_id}/meta")
+            if not is_first:
+                self._forget(account_id, head)
+
+    def drop(self, account_id: str, saved_at: int) -> bool:
+        """Forget a credential that was saved at that time; tell whether nothing is kept of it now."""
+        with files.lock(self._lock):
+            head, is_first = self._old_head(account_id)
+            if head.now and head.saved_at != saved_at:
+                return False
+            if not is_first:
+                self._forget(account_id, head)
+            return True
 
     def ids(self) -> tuple[str, ...]:
         """Return the ids that have a credential, sorted: of the known ones and of those put here."""
@@ -137,6 +145,11 @@ class KeyringStore:
         except ValueError:
             plain = Generation(tag="", sizes=dict.fromkeys((entries.ACCESS, entries.KEY, entries.REFRESH), (1, 0)))
             return Head(loose=(plain,)), False
+
+    def _forget(self, account_id: str, head: Head) -> None:
+        """Erase all that a head lists, then the head."""
+        self._sweep(account_id, Head(loose=head.every()))
+        self._erase(f"{account_id}/meta")
 
     def _sweep(self, account_id: str, head: Head) -> None:
         """Erase the loose generations, then their place in the head."""

@@ -23,9 +23,15 @@ _NONE = "is no keyring"  # what the package names when it finds nothing
 _DOTTED = re.compile(r"[A-Za-z_][\w.]{0,99}")
 
 
-def find() -> Ring:
+def look() -> Ring:
+    """Return the keyring that find() would return, without writing to any: one that we do not know is taken at its word."""
+    return find(writes=False)
+
+
+def find(*, writes: bool = True) -> Ring:
     """Return the real keyring that answers; raise NoKeyring with the reason when there is none. Blocks.
 
+    writes: whether a backend that we do not know may be given an entry, which is erased again, to see whether it keeps it.
     Also raises whatever a keyring raises that is there and does not answer.
     """
     from keyring.backends.chainer import ChainerBackend  # noqa: PLC0415  # 85 ms
@@ -35,7 +41,7 @@ def find() -> Ring:
     members = sorted(chosen.backends, key=_is_system, reverse=True) if isinstance(chosen, ChainerBackend) else [chosen]
     objections: list[str] = []
     for member in members:
-        problem = objection(member) or _probe(member)
+        problem = objection(member) or _probe(member, writes=writes)
         if problem is None:
             return member  # type: ignore[no-any-return]
         is_nobody = problem == _NONE and VARIABLE not in os.environ
@@ -80,12 +86,12 @@ def _chosen() -> object:
         raise NoKeyring(f"{VARIABLE}{shown} names no backend that works here", f"unset {VARIABLE}") from None
 
 
-def _probe(ring: Ring) -> str | None:
+def _probe(ring: Ring, *, writes: bool) -> str | None:
     """Ask for an entry that need not be there; return what is wrong with a backend that cannot keep secrets.
 
     One that we do not know is written to: some only look up what another program made, or drop what they are given.
     """
-    if _is_system(ring):
+    if _is_system(ring) or not writes:
         ring.get_password(SERVICE, PROBE)
         return None
     try:

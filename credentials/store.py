@@ -32,3 +32,9 @@ class Dated(Store, Protocol):
 
     def saved_at(self, account_id: str) -> int | None:
         """Return when an account's credential was saved, in ns since 1970; 0 when it cannot be told, None when there is none."""
+
+    def drop(self, account_id: str, saved_at: int) -> bool:
+        """Forget a credential that was saved at that time; tell whether nothing is kept of it now.
+
+        False, and nothing changed, when another was saved meanwhile.
+        """

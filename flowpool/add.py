@@ -1,30 +1,23 @@
 """`flowpool add`: an account and its secret come, at once and together."""
 
 import re
-import sys
-from contextlib import suppress
-from dataclasses import replace
-from pathlib import Path
+from datetime import UTC, datetime
 from typing import override
 
 import click
 
-from credentials.backends import open_store
-from credentials.credential import KINDS, SETUP_TOKEN, USUAL, Credential, is_usual, parse, shares_secret
-from credentials.errors import BadSecret, CredentialError
-from credentials.store import Store
-from flowpool import names, proxy, verify
-from flowpool.arguments import pass_home
+from credentials import ends
+from credentials.credential import KINDS, OAUTH, SETUP_TOKEN, Credential, parse
+from flowpool import names
+from flowpool.arguments import FORCE, NO_VERIFY, pass_home
 from flowpool.errors import Failure
-from flowpool.proxy import Told
+from flowpool.intake import asking, placing, taking
 from home import accounts as book
 from home import settings
-from home.errors import HomeError
 from home.paths import Home
 from home.schema import PROVIDERS
-from routing.words import Account, Kind
+from routing.words import Account, Identity
 
-LARGEST = 2**20  # bytes of a secret on stdin
 ELSEWHERE = (
     "a secret comes from stdin or a hidden prompt, never as an argument, where the shell's history would keep it; "
     "run: flowpool add NAME --kind setup-token"
@@ -36,6 +29,8 @@ The secret is asked for without showing it, or read from a pipe. It is never an 
 \b
   flowpool add work --kind setup-token
   flowpool add work --kind oauth < ~/.claude/.credentials.json
+
+`flowpool login NAME` gets an account a login of its own; `flowpool import` takes Claude Code's.
 
 \b
 What --kind says of the secret:
@@ -71,55 +66,53 @@ class _Add(click.Command):
 @click.argument("name")
 @click.option("--kind", type=click.Choice(KINDS), help="What the secret is; needed for a new account.")
 @click.option("--provider", type=click.Choice(PROVIDERS), default=PROVIDERS[0], show_default=True, help="Whose it is.")
-@click.option(
-    "--no-verify",
-    is_flag=True,
-    help="Do not ask the provider first whether it accepts the secret.",
-)
+@NO_VERIFY
 @click.option(
     "--replace",
     "again",
     is_flag=True,
     help="Give the account NAME, which must be there, a new secret; its rank, its history and all else stay.",
 )
+@FORCE
 @pass_home
-def add(home: Home, /, name: str, kind: str | None, *, provider: str, no_verify: bool, again: bool) -> None:
+def add(
+    home: Home, /, name: str, kind: str | None, *, provider: str, no_verify: bool, again: bool, force: bool
+) -> None:
     """Add an account, or give one a new secret."""
     if not book.is_name(name) or name.startswith("sk-"):  # not quoted: it may be a secret in the wrong place
         raise click.UsageError(f"NAME must be {book.NAME_RULE}; a secret comes from stdin, never as an argument")
     chosen = settings.load(home.config)
-    backend = chosen.credentials.backend
     known = book.load(home.accounts)
-    found = _found(known, name, kind, again=again)
-    account = _account(found, name, kind, provider)
-    store = open_store(backend, home.state_folder, lambda: [one.id for one in book.load(home.accounts)])
-    is_first = not {one.id for one in known}.intersection(store.ids())  # or secrets are kept elsewhere by now
-    command = _command(name, again=again)
-    credential = parse(account.kind, _read_secret(account, again=again), command)
-    upstream = chosen.providers.anthropic.upstream
-    checked = verify.UNASKED if no_verify else verify.check(upstream, account, credential, command)
-    _save(home.accounts, store, found, account, credential)
-    told = proxy.tell(home)
-    if found and told is Told.NOBODY:
-        _lift(home, account)
-    has_it = "; the running proxy has it" if told is Told.TAKEN and account.enabled else ""
-    what = f"{'replaced the secret of' if found else 'added'} {name} ({account.kind}, {account.provider})"
-    click.echo(f"{what}{has_it}; {checked}")
-    if not is_usual(credential):
-        odd = f"a {account.kind} begins with {USUAL} so far, and this secret does not; it was taken, as that may change"
-        click.echo(f"flowpool: {odd}; if it is the wrong one, run: flowpool add {name} --replace", err=True)
-    if backend == "auto" and is_first:
-        click.echo(f"flowpool: secrets are kept {store.describe()}", err=True)
+    kind = _kind(_found(known, name, kind, again=again), name, kind, provider)
+    command = f"flowpool add {name} --replace" if again else f"flowpool add {name}"
+    now = datetime.now(UTC)
+    credential = ends.of_token(parse(kind, asking.secret(kind, name, f"{command} --kind {kind}"), command), now)
+    offer = taking.Offer(
+        credential=credential,
+        name=name,
+        command="flowpool login",
+        again=f"flowpool login {name}" if kind == OAUTH else f"{command} --kind {kind}",
+        provider=provider,
+        identity=_identity(credential),
+    )
+    taken = taking.take(home, chosen, known, offer, now, no_verify=no_verify, by_force=force)
+    owner = f": {placing.told(taken.account.identity)}" if taken.account.identity.owner else ""
+    what = "added" if taken.is_new else "replaced the secret of"
+    click.echo(f"{what} {name} ({kind}, {provider}){owner}{taken.standing}")
 
 
-def _command(name: str, *, again: bool) -> str:
-    """Return the command to run once more, but for its --kind."""
-    return f"flowpool add {name} --replace" if again else f"flowpool add {name}"
+def _identity(credential: Credential) -> Identity:
+    """Return what the secret itself says of whose it is."""
+    if not credential.extras:
+        return Identity()
+    from providers.anthropic import owners  # noqa: PLC0415  # the providers' code costs 100 ms
+
+    return placing.fit(owners.of_client({}, credential.extras))
 
 
 def _found(known: book.Accounts, name: str, kind: str | None, *, again: bool) -> Account | None:
     """Return the account with this name if it is to be replaced, None if it is to be a new one."""
-    found = _find(known, name)
+    found = next((account for account in known if account.name == name), None)
     if found and not again:
         raise Failure(
             f"there is an account {name} already; to give it a new secret, run: flowpool add {name} --replace"
@@ -134,109 +127,13 @@ def _found(known: book.Accounts, name: str, kind: str | None, *, again: bool) ->
     return found
 
 
-def _find(known: book.Accounts, name: str) -> Account | None:
-    return next((account for account in known if account.name == name), None)
-
-
-def _account(found: Account | None, name: str, kind: str | None, provider: str) -> Account:
-    """Return the account as it is to be; what was set on a known one stays."""
+def _kind(found: Account | None, name: str, kind: str | None, provider: str) -> str:
+    """Return what the secret is to be: what was typed, else what the account has."""
     if found and found.provider != provider:
         raise Failure(
             f"{name} is an account of {found.provider}, not of {provider}; "
             f"run: flowpool add {name} --replace --provider {found.provider}"
         )
-    if found:
-        return replace(found, kind=Kind(kind)) if kind else found
-    if kind is None:
+    if kind is None and found is None:
         raise click.UsageError(f"--kind is needed: {', '.join(KINDS)}; run: flowpool add {name} --kind {SETUP_TOKEN}")
-    return Account(id=book.new_id(), name=name, provider=provider, kind=Kind(kind))
-
-
-def _read_secret(account: Account, *, again: bool) -> str:
-    """Read the secret from a pipe, or ask for it without showing it."""
-    if sys.stdin is None or sys.stdin.isatty():
-        answer: str = click.prompt(f"{account.kind} of {account.name} (not shown)", hide_input=True, err=True)
-        return answer
-    data = sys.stdin.buffer.read(LARGEST + 1)
-    mend = f"{_command(account.name, again=again)} --kind {account.kind}"
-    if len(data) > LARGEST:
-        raise BadSecret(f"the secret is longer than {LARGEST} bytes", mend)
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise BadSecret("the secret is not text", mend) from None
-
-
-def _save(path: Path, store: Store, found: Account | None, account: Account, credential: Credential) -> None:
-    """Write the secret, then the account, so that no account is ever seen without one; undo the first if the second fails.
-
-    found: the account as it was read before the secret was asked for; None when it is new. Both happen under the lock of
-    accounts.toml: of two programs that add one name or one secret, the later sees the earlier.
-    """
-    previous = _stored(store, account)
-    written = False
-
-    def change(known: book.Accounts) -> book.Accounts:
-        nonlocal written
-        current = _find(known, account.name)
-        if (current and current.id) != (found and found.id):
-            raise Failure(f"{account.name} was added, replaced or removed meanwhile; look at: flowpool accounts")
-        if previous is None or not shares_secret(previous, credential):
-            _refuse_twin(store, known, account, credential)
-        written = True  # perhaps in part, and undoing what was not done is harmless
-        store.put(account.id, credential)
-        if current is None:
-            return (*known, account)
-        return tuple(replace(one, kind=account.kind) if one is current else one for one in known)
-
-    try:
-        book.edit(path, change)
-    except BaseException:
-        if written:
-            _undo(store, account, previous)
-        raise
-
-
-def _refuse_twin(store: Store, known: book.Accounts, account: Account, credential: Credential) -> None:
-    """Raise Failure when another account has this secret: both would meet the same limits."""
-    for one in known:
-        kept = None
-        with suppress(CredentialError):  # what cannot be read cannot be compared
-            kept = None if one.id == account.id else store.get(one.id)
-        if kept and shares_secret(kept, credential):
-            is_there = any(other.id == account.id for other in known)
-            again = _command(account.name, again=is_there) + ("" if is_there else f" --kind {account.kind}")
-            raise Failure(
-                f"the account {one.name} has this secret already; make another one for {account.name}, then run: {again}"
-            )
-
-
-def _stored(store: Store, account: Account) -> Credential | None:
-    """Return the secret that is there; one that cannot be read is as good as none."""
-    if account.id not in store.ids():
-        return None
-    try:
-        return store.get(account.id)
-    except CredentialError:
-        return None
-
-
-def _undo(store: Store, account: Account, previous: Credential | None) -> None:
-    with suppress(CredentialError):  # the fault that led here is the one to show
-        if previous is None:
-            store.delete(account.id)
-        else:
-            store.put(account.id, previous)
-
-
-def _lift(home: Home, account: Account) -> None:
-    """Without a proxy: end what the next one would hold against the old secret."""
-    if not home.state.exists():
-        return
-    from home.state import lifting  # noqa: PLC0415  # SQLAlchemy costs 200 ms
-    from routing.verdicts import LOCKED_ROWS  # noqa: PLC0415
-
-    try:
-        lifting.lift(home.state, [account.id], LOCKED_ROWS)
-    except HomeError as error:  # the secret is replaced; this is about how soon it is used
-        click.echo(f"flowpool: {account.name} may stay held for its old secret: {error}", err=True)
+    return kind or str(found and found.kind)

@@ -17,6 +17,8 @@ from routing.rules import Rules
 from routing.snapshot import State
 from routing.words import AccountId
 
+UNTOLD = frozenset({State.DISABLED, State.UNMEASURED})  # states whose reasons are others without a proxy
+
 
 def draw(home: Home, now: datetime) -> Plain:
     """Draw it; a state that cannot be read is a notice in it."""
@@ -32,12 +34,11 @@ def draw(home: Home, now: datetime) -> Plain:
 
 
 def _left(home: Home, known: accounts.Accounts, rules: Rules, now: datetime) -> Mapping[AccountId, Plain]:
-    """Return the fields of each account of which something is remembered that stands now."""
+    """Return what is remembered of each account and stands now; of its windows and holds nothing where there are none."""
     router = Router(rules)
     router.observe(AccountsChanged(accounts=known))
     router.observe(Restored(remembered=reader.remembered(home.state), at=now))
     return {
-        picture.account.id: pictures.plain(picture)
+        picture.account.id: pictures.times(picture) if picture.state in UNTOLD else pictures.plain(picture)
         for picture in router.snapshot(now).accounts
-        if picture.state not in (State.DISABLED, State.UNMEASURED)
     }

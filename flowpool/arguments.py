@@ -6,6 +6,7 @@ from typing import Concatenate
 
 import click
 
+from home import accounts as book
 from home.paths import Home
 
 MOST = 100_000  # rows or lines that are shown at once
@@ -20,6 +21,18 @@ COUNT = click.option(
     help="How many, the latest last.",
 )
 FOLLOW = click.option("-f", "--follow", is_flag=True, help="Go on and show more as it comes; Ctrl-C stops.")
+
+NO_VERIFY = click.option(
+    "--no-verify", is_flag=True, help="Do not ask the provider first whether it accepts the secret."
+)
+FORCE = click.option("--force", is_flag=True, help="Also where the secret that an account has is the better one.")
+
+
+def account_name(_context: click.Context, _parameter: click.Parameter, typed: str | None) -> str | None:
+    """Return a name that an account may have; None when it was left out."""
+    if typed is not None and (not book.is_name(typed) or typed.startswith("sk-")):
+        raise click.UsageError(f"NAME must be {book.NAME_RULE}; a secret is never an argument")  # nor quoted
+    return typed
 
 
 def pass_home[**P, R](command: Callable[Concatenate[Home, P], R]) -> Callable[P, R]:

@@ -108,6 +108,9 @@ def without_proxy(
 
 def _unasked(enabled: bool) -> Plain:
     return {
+        "expires_at": None,
+        "refresh_expires_at": None,
+        "checked_at": None,
         "state": "unmeasured" if enabled else "disabled",
         "because": "no proxy is running" if enabled else "disabled by you",
         "windows": [],

@@ -18,14 +18,19 @@ from home.paths import Home
 COMMANDS = {  # name: module:attribute; imported only when it is called, so that each stays quick
     "accounts": "flowpool.accounts:accounts",
     "add": "flowpool.add:add",
+    "credentials": "flowpool.credentials:credentials",
     "disable": "flowpool.change:disable",
+    "doctor": "flowpool.doctor:doctor",
     "enable": "flowpool.change:enable",
     "env": "flowpool.env:env",
+    "import": "flowpool.import_:import_",
     "lift": "flowpool.lift:lift",
+    "login": "flowpool.login:login",
     "logs": "flowpool.logs:logs",
     "mitmdump": "flowpool.serve:mitmdump",
     "mitmweb": "flowpool.serve:mitmweb",
     "rank": "flowpool.change:rank",
+    "refresh": "flowpool.refresh:refresh",
     "remove": "flowpool.remove:remove",
     "rename": "flowpool.change:rename",
     "requests": "flowpool.requests:requests",
@@ -33,9 +38,11 @@ COMMANDS = {  # name: module:attribute; imported only when it is called, so that
     "status": "flowpool.status:status",
 }
 MEANT = {  # what other programs call it
+    "check": "doctor",
     "delete": "remove",
+    "diagnose": "doctor",
+    "export": "accounts",
     "list": "accounts",
-    "login": "add",
     "ls": "accounts",
     "rm": "remove",
     "run": "serve",
@@ -45,10 +52,11 @@ HELP = """Put one person's own coding accounts behind one local endpoint.
 
 \b
 To begin:
-  flowpool add NAME --kind setup-token   once for each account
+  flowpool login NAME                    once for each account
   flowpool serve                         leave it running
   eval "$(flowpool env)"                 in the shell of Claude Code
   flowpool status                        how the accounts stand
+  flowpool doctor                        what is wrong, and what mends it
 
 `flowpool COMMAND --help` tells more of each.
 """

@@ -28,7 +28,7 @@ def find(known: Sequence[Account], names: Sequence[str]) -> tuple[Account, ...]:
 def _say(name: str, known: tuple[str, ...]) -> str:
     shown = name if len(name) <= LONGEST and name.isprintable() and "sk-" not in name else "(hidden)"
     if not known:
-        return f"there is no account {shown}: there are none yet; add one with: flowpool add NAME --kind setup-token"
+        return f"there is no account {shown}: there are none yet; add one with: flowpool login NAME"
     near = nearest(name.lower(), known)
     hint = f"did you mean {near}?" if near else f"there are: {', '.join(known)}"
     return f"there is no account {shown}; {hint}"

@@ -11,12 +11,22 @@ def plain(picture: AccountPicture) -> dict[str, Any]:
     """Return the fields of one account."""
     return {
         **describe(picture.account),
+        **times(picture),
         "state": picture.state.value,
         "because": picture.because,
         "windows": [_window(window) for window in picture.windows],
         "holds": [_hold(hold) for hold in picture.holds],
         "in_flight": picture.in_flight,
         "requests": picture.requests,
+    }
+
+
+def times(picture: AccountPicture) -> dict[str, str | None]:
+    """Return when an account's credential ends, and when the provider last judged it for sure."""
+    return {
+        "expires_at": _moment(picture.expires_at),
+        "refresh_expires_at": _moment(picture.refresh_expires_at),
+        "checked_at": _moment(picture.checked_at),
     }
 
 

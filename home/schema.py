@@ -61,6 +61,7 @@ _KNOWN: dict[str, tuple[checks.Check, str]] = {
         "a throttle up to this many seconds is waited for, a longer one moves on",
     ),
     "retry.budget_s": (checks.seconds, "what all these waits of one request may add up to"),
+    "retry.renewal_s": (checks.seconds, "how long a request waits for its account's refused login to be renewed"),
     "retry.stale_s": (
         checks.seconds,
         "a connection idle for longer that ends sooner than this once used was gone before",
@@ -99,6 +100,7 @@ VARIABLES: dict[str, str] = {  # name: meaning; a test holds it against what the
     rings.VARIABLE: (
         "the backend that the package keyring is to use, as a dotted name; one that is no place for secrets is not used"
     ),
+    "CLAUDE_CONFIG_DIR": "Claude Code's own folder, in which `flowpool import` and `doctor` look for its login",
     "_FLOWPOOL_COMPLETE": "what click reads to complete words in a shell: `bash_source`, `zsh_source` or `fish_source`",
     "FLOWPOOL_RESTARTED": "flowpool's own mark on the mitmproxy that it started again; leave it unset",
 }

@@ -1,4 +1,4 @@
-"""Times as services write them in headers, and as people read them."""
+"""Times as services write them in headers."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -11,10 +11,7 @@ _LAST_SECOND = 253402300799  # the end of the year 9999, where datetime ends
 EARLY = timedelta(minutes=1)  # clocks differ: a reset this little in the past is believed
 LATE = timedelta(minutes=10)  # windows reset on ten-minute marks
 LONGEST_DELAY = timedelta(days=32)  # no limit counts over more than a month; a longer delay is a slip of units
-
-_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_SOON = timedelta(hours=20)  # an hour alone that is a day away would be read as now
+_DECEMBER = 12
 
 
 def number(text: str) -> float | None:
@@ -65,17 +62,8 @@ def http_date(text: str) -> datetime | None:
 def next_month(now: datetime) -> datetime:
     """The first moment of the next month, UTC."""
     at = _utc(now)
-    year, month = (at.year + 1, 1) if at.month == len(_MONTHS) else (at.year, at.month + 1)
+    year, month = (at.year + 1, 1) if at.month == _DECEMBER else (at.year, at.month + 1)
     return datetime(year, month, 1, tzinfo=UTC)
-
-
-def said(at: datetime, now: datetime) -> str:
-    """A time for people, in UTC: the hour alone when it is the next such hour, or nearly so."""
-    at = _utc(at)
-    clock = f"{at:%H:%M} UTC"
-    if abs(at - now) < _SOON:
-        return clock
-    return f"{_DAYS[at.weekday()]} {at.day} {_MONTHS[at.month - 1]} {clock}"
 
 
 def _utc(at: datetime) -> datetime:

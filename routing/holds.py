@@ -1,20 +1,30 @@
 """Spans in which an account, or an account for one family, is not asked: how they are set, kept and lifted.
 
-A hold never shortens a longer one. It is lifted only by an answer to a request sent after it was set.
+A hold never shortens a longer one. It is lifted by an answer to a request sent after it was set, or by a check; not where
+only a secret or a new login cures it.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from enum import Enum
 
 from routing.readings import Reading, Status
 from routing.rules import Holds
-from routing.verdicts import AUTH_ROW, FORBIDDEN_ROW, AuthLadder, HoldEnd, SoonestReset
+from routing.verdicts import AUTH_ROW, FORBIDDEN_ROW, LOGIN_ROWS, RENEWED_ROW, AuthLadder, HoldEnd, SoonestReset
 from routing.words import AccountId, Demand, ExchangeId, Family
 
 WINDOW_ROWS = frozenset({9, 12, 13})  # lifted by what an answer shows of the windows they rest on
 KEPT = timedelta(days=1)  # an ended hold is forgotten this much later: now may go back
 MENDED = datetime(9999, 1, 1, tzinfo=UTC)  # the end of a hold that no time ends
+
+
+class Cure(Enum):
+    """What ends a hold before its time, or at all."""
+
+    ANSWER = "answer"  # its end, a later answer, a check
+    SECRET = "secret"  # only a readable secret  # noqa: S105
+    LOGIN = "login"  # only a new credential
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +33,7 @@ class Hold:
 
     family: None holds the account for every family.
     windows: keys of the windows it rests on. by: the exchange that met the refusal; None when restored.
+    set_at: when it was met last; since: when first, where that was earlier.
     restored: whether it was met before the last start and by nobody since.
     """
 
@@ -35,6 +46,8 @@ class Hold:
     set_at: datetime
     by: ExchangeId | None = None
     restored: bool = False
+    cure: Cure = Cure.ANSWER
+    since: datetime | None = None
 
     def bars(self, demand: Demand) -> bool:
         """Whether the demand is in its scope."""
@@ -50,10 +63,15 @@ class Hold:
         return None if self.until == MENDED else self.until
 
     @property
-    def place(self) -> tuple[Family | None, int, ExchangeId | None]:
-        """Scope and row: an account has one hold of each."""
+    def place(self) -> tuple[Family | None, int, Cure, ExchangeId | None]:
+        """Scope, row and cure: an account has one hold of each."""
         # One of row 19 may be taken back by the exchange that set it, which must not undo another exchange's.
-        return (self.family, self.row, self.by if self.row == FORBIDDEN_ROW else None)
+        return (self.family, self.row, self.cure, self.by if self.row == FORBIDDEN_ROW else None)
+
+    @property
+    def began_at(self) -> datetime | None:
+        """When it was met first; None when that is not known."""
+        return None if self.set_at == MENDED else self.since or self.set_at
 
     def is_of_place(self, other: "Hold") -> bool:
         """Whether both are the one hold that an account has in this scope for this row."""
@@ -67,22 +85,31 @@ class Hold:
 type AccountHolds = tuple[Hold, ...]
 
 
-def unsigned(account: AccountId) -> Hold:
+def unsigned(account: AccountId, because: str) -> Hold:
     """Build the hold of an account whose secret is not at hand: like a refused login, for as long as that lasts."""
+    return replace(refused_login(account, because, MENDED, MENDED), cure=Cure.SECRET)
+
+
+def ended_login(account: AccountId, because: str, at: datetime) -> Hold:
+    """Build the hold of an account whose login can be renewed no more: until it has a new one."""
+    return replace(refused_login(account, because, at, MENDED), cure=Cure.LOGIN)
+
+
+def unrenewed(account: AccountId, because: str, at: datetime, until: datetime) -> Hold:
+    """Build the hold of an account whose login could not be renewed, until that is tried again."""
+    return replace(refused_login(account, because, at, until), row=RENEWED_ROW)
+
+
+def refused_login(account: AccountId, because: str, at: datetime, until: datetime) -> Hold:
+    """Build the hold of an account whose login was refused by a check."""
     return Hold(
-        account=account,
-        family=None,
-        row=AUTH_ROW,
-        until=MENDED,
-        because="no readable secret is stored",
-        windows=frozenset(),
-        set_at=MENDED,  # so no answer is later, and none lifts it
+        account=account, family=None, row=AUTH_ROW, until=until, because=because, windows=frozenset(), set_at=at
     )
 
 
 def by_answers(holds: AccountHolds) -> AccountHolds:
-    """Select what was set by a provider's answer."""
-    return tuple(hold for hold in holds if hold.ends is not None)
+    """Select what outlives a restart: what was met in answers, and not what is seen anew at the start."""
+    return tuple(hold for hold in holds if hold.cure is Cure.ANSWER)
 
 
 def barring(holds: AccountHolds, demand: Demand, now: datetime) -> AccountHolds:
@@ -107,7 +134,12 @@ def _longer(held: Hold, hold: Hold) -> Hold:
     """Take the one that ends later, confirmed at the later of both times."""
     later = held if held.until >= hold.until else hold
     restored = held.restored and hold.restored
-    return replace(later, set_at=max(held.set_at, hold.set_at), restored=restored)
+    since = None if held.is_over(hold.set_at) else min(_began(held), _began(hold))
+    return replace(later, set_at=max(held.set_at, hold.set_at), restored=restored, since=since)
+
+
+def _began(hold: Hold) -> datetime:
+    return hold.since or hold.set_at
 
 
 def after_success(holds: AccountHolds, demand: Demand, readings: Iterable[Reading], sent_at: datetime) -> AccountHolds:
@@ -116,7 +148,14 @@ def after_success(holds: AccountHolds, demand: Demand, readings: Iterable[Readin
     return tuple(hold for hold in holds if not (hold.set_at < sent_at and _is_disproved(hold, demand, roomy)))
 
 
+def after_acceptance(holds: AccountHolds, at: datetime) -> AccountHolds:
+    """Keep of an account's holds what stands after its credential was checked and accepted then."""
+    return tuple(h for h in holds if not (h.cure is Cure.ANSWER and h.row in LOGIN_ROWS and h.set_at < at))
+
+
 def _is_disproved(hold: Hold, demand: Demand, roomy: frozenset[str]) -> bool:
+    if hold.cure is not Cure.ANSWER:
+        return False
     if hold.row in WINDOW_ROWS and hold.windows:
         return hold.windows <= roomy
     return hold.bars(demand)

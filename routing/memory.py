@@ -1,31 +1,38 @@
 """What the Router was told, kept in the shape that its choices need."""
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from routing.health import Standing
 from routing.holds import (
     AccountHolds,
+    Cure,
     Hold,
-    Ladder,
+    after_acceptance,
     after_success,
     barring,
     by_answers,
-    climbed,
     end_of,
+    ended_login,
     placed,
+    refused_login,
     taken_back,
+    unrenewed,
     unsigned,
 )
 from routing.leases import Leases
+from routing.logins import Logins
 from routing.observations import (
     AccountsChanged,
     Answered,
+    Checked,
     CredentialChanged,
     Dispatched,
     Ended,
     HoldsLifted,
     Observation,
+    RenewalFailed,
     Restored,
     Succeeded,
 )
@@ -35,7 +42,7 @@ from routing.remembered import Remembered, still_standing
 from routing.rules import Holds
 from routing.stickiness import Habits
 from routing.trail import Trail
-from routing.verdicts import FORBIDDEN_ROW, LOCKED_ROWS, AuthLadder, HoldOrder
+from routing.verdicts import FORBIDDEN_ROW, LOGIN_ROWS, AuthLadder, HoldOrder
 from routing.windows import KNOWN_LINES
 from routing.words import Account, AccountId, Demand, Family
 
@@ -44,21 +51,21 @@ from routing.words import Account, AccountId, Demand, Family
 class Memory:
     """All that was observed; everything but the lines' families is kept by account and goes with it.
 
-    unsigned: accounts whose secret is not at hand. retested: by provider, when a request last went out on an account in spite of
-    its hold.
+    unsigned: accounts whose secret is not at hand, and why. retested: by provider, when a request last went out on an account in
+    spite of its hold.
     """
 
     rules: Holds
     accounts: dict[AccountId, Account] = field(default_factory=dict)
     readings: dict[AccountId, dict[str, Reading]] = field(default_factory=dict)
     holds: dict[AccountId, AccountHolds] = field(default_factory=dict)
-    ladders: dict[AccountId, Ladder] = field(default_factory=dict)
+    logins: Logins = field(default_factory=Logins)
     requests: dict[AccountId, int] = field(default_factory=dict)
     lines: dict[str, frozenset[Family]] = field(default_factory=dict)
     leases: Leases = field(default_factory=Leases)
     habits: Habits = field(default_factory=Habits)
     ramps: Ramps = field(default_factory=Ramps)
-    unsigned: frozenset[AccountId] = frozenset()
+    unsigned: Mapping[AccountId, str] = field(default_factory=dict)
     retested: dict[str, datetime] = field(default_factory=dict)
     revision: int = 0
 
@@ -69,8 +76,13 @@ class Memory:
             case AccountsChanged():
                 self._replace(observation.accounts)
                 self._sign(observation.unsigned)
+                self.logins.lifetimes |= {a: life for a, life in observation.lifetimes.items() if a in self.accounts}
             case CredentialChanged():
                 self._unlock(observation.account)
+            case RenewalFailed():
+                self._renewal_failed(observation)
+            case Checked():
+                self._checked(observation)
             case HoldsLifted():
                 self._free(observation.account)
             case Restored():
@@ -96,7 +108,9 @@ class Memory:
         return Remembered(
             readings={(account, key): r for account, known in self.readings.items() for key, r in known.items()},
             holds=self._holds_by_answers(),
-            ladders=self.ladders.copy(),
+            ladders=self.logins.ladders.copy(),
+            checks=self.logins.checks.copy(),
+            lifetimes=self.logins.lifetimes.copy(),
             sticks=self.habits.sticks(),
             lines=self.lines.copy(),
         )
@@ -104,33 +118,67 @@ class Memory:
     def _replace(self, accounts: tuple[Account, ...]) -> None:
         now = {account.id: account for account in accounts}
         for gone in self.accounts.keys() - now.keys():
-            for known in (self.readings, self.holds, self.ladders, self.requests):
+            for known in (self.readings, self.holds, self.requests):
                 known.pop(gone, None)
+            self.logins.drop(gone)
             self.leases.drop(gone)
             self.ramps.drop(gone)
             self.habits.drop(gone)
         self.accounts = now
 
-    def _sign(self, missing: frozenset[AccountId]) -> None:
+    def _sign(self, missing: Mapping[AccountId, str]) -> None:
         """Hold who has no secret, for as long as that lasts."""
-        for account in self.unsigned | missing:
-            want = (unsigned(account),) if account in missing and account in self.accounts else ()
-            self._keep(account, (*by_answers(self.holds.get(account, ())), *want))
-        self.unsigned = missing
+        for account in self.unsigned.keys() | missing.keys():
+            others = (h for h in self.holds.get(account, ()) if h.cure is not Cure.SECRET)
+            is_missing = account in missing and account in self.accounts
+            self._keep(account, (*others, unsigned(account, missing[account])) if is_missing else others)
+        self.unsigned = dict(missing)
 
     def _holds_by_answers(self) -> dict[AccountId, AccountHolds]:
-        """What outlives a restart: who has a secret then is seen then."""
-        told = {a: by_answers(held) if a in self.unsigned else held for a, held in self.holds.items()}
+        """What outlives a restart: who has a secret then, and whose login has ended, is seen then."""
+        told = {account: by_answers(held) for account, held in self.holds.items()}
         return {account: held for account, held in told.items() if held}
 
     def _unlock(self, account: AccountId) -> None:
-        self.ladders.pop(account, None)
-        self._end(account, LOCKED_ROWS)
+        self.logins.renew(account)
+        self._keep(account, (h for h in self.holds.get(account, ()) if h.cure is not Cure.LOGIN))
+        self._end(account, LOGIN_ROWS)
 
     def _end(self, account: AccountId, rows: Container[int] | None = None) -> None:
-        """End an account's holds of these rows, or all; the want of a secret only a secret ends."""
+        """End an account's holds of these rows, or all; not where only a secret or a new login cures it."""
         held = self.holds.get(account, ())
-        self._keep(account, (h for h in held if h.ends is None or not (rows is None or h.row in rows)))
+        self._keep(account, (h for h in held if h.cure is not Cure.ANSWER or not (rows is None or h.row in rows)))
+
+    def _renewal_failed(self, told: RenewalFailed) -> None:
+        """Hold the account whose access token serves no more; of another it is only to be told."""
+        if told.account not in self.accounts:
+            return
+        if not told.bars:
+            self.logins.unrenewed[told.account] = told
+            return
+        self.logins.unrenewed.pop(told.account, None)
+        if told.until is None:
+            self._place(ended_login(told.account, told.because, told.at))
+        else:
+            self._place(unrenewed(told.account, told.because, told.at, told.until))
+
+    def _checked(self, told: Checked) -> None:
+        if told.account not in self.accounts:
+            return
+        if told.standing is Standing.VALID:
+            self._keep(told.account, after_acceptance(self.holds.get(told.account, ()), told.at))
+            self.logins.accepted(told.account, told.at, told.at, is_certain=True)
+        elif told.standing.is_refusal:
+            self._lock(told)
+        else:
+            self.logins.undecided(told.account, told.at)
+
+    def _lock(self, told: Checked) -> None:
+        """Hold it as an answer would; the ladder says for how long."""
+        ladder = self.logins.refused(told.account, told.at, told.at)
+        if ladder is not None:
+            until = told.at + ladder.span(self.rules)
+            self._place(refused_login(told.account, told.because or "its credential is not accepted", told.at, until))
 
     def _free(self, account: AccountId) -> None:
         """End its holds; the readings that they rest on go too: still believed, they would put it behind all others."""
@@ -138,7 +186,7 @@ class Memory:
         for hold in self.holds.get(account, ()):
             for key in hold.windows:
                 known.pop(key, None)
-        self.ladders.pop(account, None)
+        self.logins.forgive(account)
         self._end(account)
 
     def _restore(self, old: Remembered) -> None:
@@ -146,10 +194,9 @@ class Memory:
         for (account, key), reading in old.readings.items():
             known = self.readings.setdefault(account, {})
             known[key] = merge(reading, known[key]) if key in known else reading
-        for account, holds in old.holds.items():
-            for hold in holds:
-                self.holds[account] = placed(self.holds.get(account, ()), hold)
-        self.ladders = {**old.ladders, **self.ladders}
+        for hold in (hold for holds in old.holds.values() for hold in holds):
+            self._place(hold)
+        self.logins.restore(old.ladders, old.checks, old.lifetimes)
         for line, families in old.lines.items():
             self.lines[line] = self.lines.get(line, frozenset()) | families
         self.habits.restore(old.sticks)
@@ -195,16 +242,12 @@ class Memory:
     def _lift(self, told: Answered) -> None:
         held = self.holds.get(told.account, ())
         self._keep(told.account, after_success(held, told.demand, told.readings, told.sent_at))
-        ladder = self.ladders.get(told.account)
-        if ladder is not None and told.sent_at > ladder.set_at:
-            del self.ladders[told.account]
+        self.logins.accepted(told.account, told.sent_at, told.at)
 
     def _hold(self, told: Answered, order: HoldOrder) -> None:
         ladder = None
         if isinstance(order.until, AuthLadder):
-            ladder = climbed(self.ladders.get(told.account), told.sent_at, told.at)
-            if ladder is not None:
-                self.ladders[told.account] = ladder
+            ladder = self.logins.refused(told.account, told.sent_at, told.at)
         until = end_of(order.until, ladder, self.readings.get(told.account, {}).values(), self.rules, told.at)
         if until is not None:
             hold = Hold(
@@ -217,7 +260,7 @@ class Memory:
                 set_at=told.at,
                 by=told.exchange,
             )
-            self.holds[told.account] = placed(self.holds.get(told.account, ()), hold)
+            self._place(hold)
 
     def _succeeded(self, told: Succeeded) -> None:
         account = self.accounts.get(told.account)
@@ -230,6 +273,9 @@ class Memory:
         if all_said_forbidden(told.trail):
             for account in {attempt.account for attempt in told.trail.attempts}:
                 self._keep(account, taken_back(self.holds.get(account, ()), told.exchange))
+
+    def _place(self, hold: Hold) -> None:
+        self.holds[hold.account] = placed(self.holds.get(hold.account, ()), hold)
 
     def _keep(self, account: AccountId, holds: Iterable[Hold]) -> None:
         kept = tuple(holds)

@@ -1,8 +1,11 @@
 """What the Router is told: the only way in which it learns anything."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 
+from routing.health import Standing
+from routing.lifetimes import Lifetime
 from routing.readings import Reading
 from routing.remembered import Remembered
 from routing.trail import Trail
@@ -14,11 +17,13 @@ from routing.words import Account, AccountId, Demand, ExchangeId
 class AccountsChanged:
     """The accounts as they now stand; one that is absent was removed, and all that was known of it is dropped.
 
-    unsigned: those whose secret is not at hand; they may not serve until it is.
+    unsigned: those whose secret is not at hand, and why; they may not serve until it is.
+    lifetimes: how long their credentials last; of one that is absent, what was known before stays.
     """
 
     accounts: tuple[Account, ...]
-    unsigned: frozenset[AccountId] = frozenset()
+    unsigned: Mapping[AccountId, str] = field(default_factory=dict)
+    lifetimes: Mapping[AccountId, Lifetime] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,10 +74,38 @@ class Ended:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CredentialChanged:
-    """An account has a new credential: what the old one was refused for (rows 18, 19) no longer bars it."""
+    """An account has a new credential: what the old one was refused for (rows 17 to 19) no longer bars it."""
 
     account: AccountId
     at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenewalFailed:
+    """A login could not be renewed.
+
+    until: when that is tried again; None: never, the login has ended.
+    bars: whether the access token serves no more, so that the account is not asked until then (None: until a new credential comes).
+    """
+
+    account: AccountId
+    at: datetime
+    because: str
+    until: datetime | None
+    bars: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """The provider was asked whether it accepts an account's credential.
+
+    because: its own words where it refused, or empty. What was met later than at stands whatever it said.
+    """
+
+    account: AccountId
+    standing: Standing
+    at: datetime
+    because: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,5 +125,14 @@ class Restored:
 
 
 type Observation = (
-    AccountsChanged | CredentialChanged | HoldsLifted | Restored | Dispatched | Answered | Succeeded | Ended
+    AccountsChanged
+    | CredentialChanged
+    | RenewalFailed
+    | Checked
+    | HoldsLifted
+    | Restored
+    | Dispatched
+    | Answered
+    | Succeeded
+    | Ended
 )

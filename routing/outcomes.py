@@ -70,7 +70,7 @@ def outcome(dead: Dead) -> Wait | GiveUp:
 
 
 def _recovers_by_itself(dead: Dead, account: Account) -> bool:
-    """Whether the account is barred only by what ends: a limit, a throttle, a balance."""
+    """Whether the account is barred only by what ends: a limit, a throttle, a balance, a login being renewed."""
     standing = dead.standing(account)
     return bool(standing) and all(hold.row in RECOVERING_ROWS for hold in standing)
 
@@ -80,7 +80,7 @@ def _is_locked_out(dead: Dead, account: Account) -> bool:
     if any(hold.row in LOCKED_ROWS for hold in dead.standing(account)):
         return True
     attempt = dead.last_of(account)
-    return attempt is not None and attempt.verdict.blames_credential
+    return attempt is not None and attempt.verdict.as_row in LOCKED_ROWS
 
 
 def _soonest(dead: Dead, accounts: Iterable[Account]) -> Hold | None:

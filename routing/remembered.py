@@ -4,7 +4,9 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from routing.health import DISTANCES, Check
 from routing.holds import AccountHolds, Hold, Ladder
+from routing.lifetimes import Lifetime
 from routing.readings import Reading, Source, lapsed
 from routing.stickiness import Stick, StickKey
 from routing.words import AccountId, Family
@@ -23,6 +25,8 @@ class Remembered:
     readings: Mapping[ReadingKey, Reading] = field(default_factory=dict)
     holds: Mapping[AccountId, AccountHolds] = field(default_factory=dict)
     ladders: Mapping[AccountId, Ladder] = field(default_factory=dict)
+    checks: Mapping[AccountId, Check] = field(default_factory=dict)
+    lifetimes: Mapping[AccountId, Lifetime] = field(default_factory=dict)
     sticks: Mapping[StickKey, Stick] = field(default_factory=dict)
     lines: Mapping[str, frozenset[Family]] = field(default_factory=dict)
 
@@ -50,6 +54,8 @@ def still_standing(old: Remembered, accounts: Container[AccountId], now: datetim
             for account, ladder in old.ladders.items()
             if account in accounts
         },
+        checks={account: _no_later(check, now) for account, check in old.checks.items() if account in accounts},
+        lifetimes={account: lifetime for account, lifetime in old.lifetimes.items() if account in accounts},
         sticks={key: stick for key, stick in old.sticks.items() if stick.account in accounts and now <= stick.until},
         lines=old.lines,
     )
@@ -62,5 +68,16 @@ def is_outdated(reading: Reading, now: datetime) -> bool:
 
 def _running(holds: AccountHolds, now: datetime) -> tuple[Hold, ...]:
     return tuple(
-        replace(hold, set_at=min(hold.set_at, now), by=None, restored=True) for hold in holds if not hold.is_over(now)
+        replace(hold, set_at=min(hold.set_at, now), by=None, restored=True, since=None)
+        for hold in holds
+        if not hold.is_over(now)
+    )
+
+
+def _no_later(check: Check, now: datetime) -> Check:
+    next_at, checked_at = check.next_at, check.checked_at
+    return replace(
+        check,
+        next_at=None if next_at is None else min(next_at, now + DISTANCES[-1]),
+        checked_at=None if checked_at is None else min(checked_at, now),
     )

@@ -1,17 +1,18 @@
 """Re-validation: when nobody may serve, one live request a minute may ask an account whose hold may be out of date.
 
 Such a hold was restored at the start, or set a good while ago; what it rests on may have been reset by hand since. Holds that only
-a person ends (spend limits, refused logins, empty balances) are never tried so.
+a person ends (spend limits, refused logins, empty balances), and those that a renewed login ends, are never tried so.
 """
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 
 from routing.holds import AccountHolds, Hold, barring
+from routing.verdicts import AUTH_ROW, BALANCE_ROW, RENEWED_ROW, SPEND_ROW
 from routing.words import Account, AccountId, Demand
 
 OLD = timedelta(minutes=10)  # a hold set less long ago is believed
-NEVER = frozenset({11, 18, 20})
+NEVER = frozenset({SPEND_ROW, RENEWED_ROW, AUTH_ROW, BALANCE_ROW})
 
 
 def candidate(

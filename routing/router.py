@@ -10,6 +10,7 @@ from routing.decisions import Answer, Choice, GiveUp, Use, Wait
 from routing.gates import bar
 from routing.memory import Memory
 from routing.observations import Observation
+from routing.outage import Outage, outage
 from routing.outcomes import Dead, may_wait, outcome
 from routing.ramps import PAUSE
 from routing.readings import Reading
@@ -65,6 +66,14 @@ class Router:
             next=MappingProxyType({f: self._next(f, provider, now) for f in (*KNOWN_FAMILIES, Family(ANY_FAMILY))}),
             conversations=memory.habits.count_warm(now),
         )
+
+    def to_check(self, now: datetime) -> tuple[AccountId, ...]:
+        """List the accounts whose credential was refused for sure, and is to be checked again now; told as Checked."""
+        return self._memory.logins.to_check(self._memory.accounts, self._memory.holds, now)
+
+    def outage(self, now: datetime, *, provider: str = "anthropic") -> Outage | None:
+        """Find whether no account of the provider can sign in."""
+        return outage(self._memory, provider, now)
 
     @property
     def revision(self) -> int:

@@ -28,6 +28,7 @@ class Retry:
     """Waits before the same account is asked again, in seconds.
 
     budget_s: what all waits between tries of one exchange may add up to.
+    renewal_s: how long a request whose account's login was refused waits for it to be renewed.
     stale_s: a connection that was idle for longer, and ends sooner after a request was written to it, had ended before.
     """
 
@@ -37,6 +38,7 @@ class Retry:
     throttle_default_s: float = 2.0
     throttle_wait_s: float = 10.0
     budget_s: float = 10.0
+    renewal_s: float = 20.0
     stale_s: float = 1.0
 
 

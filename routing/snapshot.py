@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from routing.holds import AccountHolds
+from routing.holds import AccountHolds, Cure, Hold
+from routing.lifetimes import UNKNOWN, Level, expiry
 from routing.memory import Memory
+from routing.mending import mending
 from routing.readings import Reading, Source, Status, used_at
-from routing.verdicts import AUTH_ROW
+from routing.verdicts import AUTH_ROW, BALANCE_ROW, RENEWED_ROW, SPEND_ROW
 from routing.words import Account, AccountId
 
 ACCOUNT_SCOPE = "account"
@@ -19,8 +21,12 @@ class State(StrEnum):
     """How an account stands; the first that fits, in this order."""
 
     DISABLED = "disabled"
-    AUTH_DEAD = "auth_dead"
+    BROKEN = "broken"  # its secret is not at hand
+    AUTH_DEAD = "auth_dead"  # its login was refused, or has ended
+    ERROR = "error"  # its login could not be renewed, and serves no more until it is
+    BUDGET_SPENT = "budget_spent"  # nothing is left to pay with, or a spend limit is reached
     HELD = "held"  # for at least one family
+    EXPIRING = "expiring"  # it serves, but its login ends within days, or cannot be renewed any more
     UNMEASURED = "unmeasured"
     HEALTHY = "healthy"
 
@@ -49,11 +55,18 @@ class HoldPicture:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccountPicture:
-    """One account; in_flight: requests now; requests: all that went out, side calls included."""
+    """One account; in_flight: requests now; requests: all that went out, side calls included.
+
+    expires_at: when its access token ends; refresh_expires_at: when its login can be renewed no more; None where not known.
+    checked_at: when the provider last accepted or refused its credential for sure.
+    """
 
     account: Account
     state: State
     because: str
+    expires_at: datetime | None = None
+    refresh_expires_at: datetime | None = None
+    checked_at: datetime | None = None
     windows: tuple[WindowPicture, ...]
     holds: tuple[HoldPicture, ...]
     in_flight: int
@@ -78,11 +91,15 @@ def picture(memory: Memory, account: Account, now: datetime) -> AccountPicture:
     """How one account stands now."""
     holds = tuple(hold for hold in memory.holds.get(account.id, ()) if not hold.is_over(now))
     readings = sorted(memory.readings.get(account.id, {}).values(), key=lambda r: (r.window.length, r.window.key))
-    state, because = _state(account, holds, readings, now)
+    lifetime = memory.logins.lifetimes.get(account.id, UNKNOWN)
+    state, because = _state(memory, account, holds, readings, now)
     return AccountPicture(
         account=account,
         state=state,
         because=because,
+        expires_at=lifetime.expires_at,
+        refresh_expires_at=lifetime.refresh_expires_at,
+        checked_at=memory.logins.check(account.id).checked_at,
         windows=tuple(_window(reading, now) for reading in readings),
         holds=_holds(holds),
         in_flight=memory.leases.count(account.id),
@@ -90,18 +107,47 @@ def picture(memory: Memory, account: Account, now: datetime) -> AccountPicture:
     )
 
 
-def _state(account: Account, holds: AccountHolds, readings: list[Reading], now: datetime) -> tuple[State, str]:
+def _state(
+    memory: Memory, account: Account, holds: AccountHolds, readings: list[Reading], now: datetime
+) -> tuple[State, str]:
     if not account.enabled:
         return State.DISABLED, "disabled"
-    dead = [hold for hold in holds if hold.row == AUTH_ROW]
-    if dead:
-        return State.AUTH_DEAD, max(dead, key=lambda hold: hold.until).because
     if holds:
-        return State.HELD, max(holds, key=lambda hold: hold.until).because
+        return _barred(holds)
+    level, ends = expiry(memory.logins.lifetimes.get(account.id, UNKNOWN), now)
+    failed = memory.logins.unrenewed.get(account.id)
+    if failed is not None and failed.until is None:
+        return State.EXPIRING, _with_mend(failed.because, account)
+    if level in (Level.URGENT, Level.OVER):
+        return State.EXPIRING, _with_mend(ends, account)
+    state, because = _by_use(readings, now)
+    return state, "; ".join(filter(None, (because, ends, failed.because if failed else "")))
+
+
+def _barred(holds: AccountHolds) -> tuple[State, str]:
+    """The worst that the holds say, and why; of several that say it, the one that ends last speaks."""
+    state = min(map(_state_of, holds), key=list(State).index)
+    return state, max((h for h in holds if _state_of(h) is state), key=lambda hold: hold.until).because
+
+
+def _state_of(hold: Hold) -> State:
+    if hold.cure is Cure.SECRET:
+        return State.BROKEN
+    if hold.row in (AUTH_ROW, RENEWED_ROW):
+        return State.AUTH_DEAD if hold.row == AUTH_ROW else State.ERROR
+    is_spent = hold.row in (SPEND_ROW, BALANCE_ROW) and hold.family is None
+    return State.BUDGET_SPENT if is_spent else State.HELD
+
+
+def _by_use(readings: list[Reading], now: datetime) -> tuple[State, str]:
     if not readings:
         return State.UNMEASURED, "no answer has shown its windows yet"
     used, key = max((used_at(reading, now) or 0.0, reading.window.key) for reading in readings)
     return State.HEALTHY, f"{key} {used:.0%} used"
+
+
+def _with_mend(because: str, account: Account) -> str:
+    return because if "run: " in because else f"{because}; run: {mending(account.kind, account.name)}"
 
 
 def _window(reading: Reading, now: datetime) -> WindowPicture:

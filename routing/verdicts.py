@@ -75,6 +75,7 @@ class Verdict:
     same: waits before the same account is asked again; one counter per account runs over all rows.
     because: a few words for people, such as "7d limit until Thu 09:00".
     unless_fits: what to use instead when the first of `same` no longer fits the exchange's budget.
+    asks_renewal: whether a newer token of the same login may mend it (see relogin.py).
     """
 
     row: int
@@ -85,6 +86,7 @@ class Verdict:
     left: Left = Left.RELAY
     hold: HoldOrder | None = None
     unless_fits: "Verdict | None" = None
+    asks_renewal: bool = False
 
     @property
     def is_refusal(self) -> bool:
@@ -98,15 +100,22 @@ class Verdict:
 
     @property
     def blames_credential(self) -> bool:
-        """Whether the account's login was refused, which no later reset mends."""
-        return self.as_row in LOCKED_ROWS
+        """Whether the account's login was refused, which is no answer to the request."""
+        return self.as_row in LOGIN_ROWS or self.row == STALE_ROW
 
 
 OK_ROW = 8
 PAID_ROW = 9  # served already, as paid overage
+SPEND_ROW = 11
+STALE_ROW = 16  # the token that was sent had been replaced
+RENEWED_ROW = 17  # the login had to be renewed
 AUTH_ROW = 18
 FORBIDDEN_ROW = 19
+BALANCE_ROW = 20
 ERROR_EVENT_ROW = 24
 LOCKED_ROWS = frozenset({AUTH_ROW, FORBIDDEN_ROW})
-RECOVERING_ROWS = frozenset({9, 12, 13, 14, 20})  # own answer A: what bars the account ends by itself
+LOGIN_ROWS = LOCKED_ROWS | {RENEWED_ROW}  # what a new credential ends
+RECOVERING_ROWS = frozenset(
+    {9, 12, 13, 14, RENEWED_ROW, BALANCE_ROW}
+)  # own answer A: what bars the account ends by itself
 _ROW_OF_KIND = {VerdictKind.AUTH: AUTH_ROW, VerdictKind.FORBIDDEN: FORBIDDEN_ROW}

@@ -9,11 +9,30 @@ from rich.table import Table
 from rich.text import Text
 
 from flowpool.document import AccountLine, HoldLine, Status, WindowLine
+from routing.mending import mending
 
 type Local = Callable[[datetime], datetime]
 
-COLOURS = {"healthy": "green", "unmeasured": "cyan", "held": "yellow", "auth_dead": "red", "disabled": "bright_black"}
-WORDS = {"auth_dead": "login fails"}  # of states that are shown under another name
+COLOURS = {
+    "healthy": "green",
+    "unmeasured": "cyan",
+    "expiring": "yellow",
+    "held": "yellow",
+    "budget_spent": "yellow",
+    "error": "red",
+    "auth_dead": "red",
+    "broken": "red",
+    "disabled": "bright_black",
+}
+WORDS = {  # of states that are shown under another name
+    "expiring": "login ends",
+    "budget_spent": "budget spent",
+    "error": "refresh fails",
+    "auth_dead": "login fails",
+    "broken": "no secret",
+}
+MENDED_BY_HAND = frozenset({"auth_dead", "broken"})  # states that only a new credential ends
+MAY_SERVE = frozenset({"unmeasured", "expiring", "held"})  # states of accounts without windows that may be chosen
 ANY, OTHERS = "any", "other models"  # of the families that `next` names, and how it is shown
 NEARLY_FULL = 0.9  # of a window, from which its number is coloured
 SOON = timedelta(days=6)  # within which a weekday's name is clear
@@ -25,7 +44,7 @@ def view(status: Status, now: datetime, local: Local = datetime.astimezone) -> R
         return Group(
             _head(status),
             *_notices(status),
-            Text("No accounts yet; add one with: flowpool add NAME --kind setup-token"),
+            Text("No accounts yet; add one with: flowpool login NAME"),
         )
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("account", overflow="fold", max_width=32)
@@ -86,7 +105,7 @@ def _fate(status: Status, family: str, name: str | None, now: datetime, local: L
 
 def _place(account: AccountLine, family: str) -> tuple[bool, int | None, int] | None:
     """Return where an account that was not measured stands, as in routing.scoring; None for others and who may not serve."""
-    if account.windows or account.state not in ("unmeasured", "held") or _bars(account, family):
+    if account.windows or account.state not in MAY_SERVE or _bars(account, family):
         return None
     return account.kind == "api-key", account.rank, account.in_flight
 
@@ -115,8 +134,8 @@ def _window(window: WindowLine, now: datetime, local: Local) -> Text:
 def _why(account: AccountLine, now: datetime, local: Local) -> list[str]:
     lines = [_because(account, now, local)]
     lines += [_hold(hold, now, local) for hold in account.holds if hold.because != account.because]
-    if account.state == "auth_dead" and "run: " not in account.because:
-        lines.append(f"run: flowpool add {account.name} --replace")
+    if account.state in MENDED_BY_HAND and "run: " not in account.because:
+        lines.append(f"run: {mending(account.kind, account.name)}")
     if account.in_flight:
         lines.append(f"{account.in_flight} in flight")
     if account.requests:

@@ -1,6 +1,6 @@
 """What makes the tables of one picture those of the next: only what differs is written."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Table, and_, bindparam
@@ -8,6 +8,7 @@ from sqlalchemy import ColumnElement, Connection, Table, and_, bindparam
 from home.state import rows, tables
 from home.state.rows import Row
 from routing.remembered import Remembered
+from routing.words import AccountId
 
 type Key = tuple[str, ...]
 
@@ -17,8 +18,9 @@ def write(connection: Connection, old: Remembered, new: Remembered) -> None:
     readings = {k: rows.reading_row(k, r) for k, r in changed(old.readings, new.readings).items()}
     _replace(connection, tables.READINGS, gone(old.readings, new.readings), readings)
     _write_holds(connection, old, new)
-    ladders = {(a,): rows.ladder_row(a, ladder) for a, ladder in changed(old.ladders, new.ladders).items()}
-    _replace(connection, tables.HEALTH, {(a,) for a in gone(old.ladders, new.ladders)}, ladders)
+    _write_accounts(connection, tables.HEALTH, old.ladders, new.ladders, rows.ladder_row)
+    _write_accounts(connection, tables.CHECKS, old.checks, new.checks, rows.check_row)
+    _write_accounts(connection, tables.LIFETIMES, old.lifetimes, new.lifetimes, rows.lifetime_row)
     sticks = {k: rows.stick_row(k, s) for k, s in changed(old.sticks, new.sticks).items() if _is_storable(k)}
     _replace(connection, tables.STICKS, set(filter(_is_storable, gone(old.sticks, new.sticks))), sticks)
     _write_lines(connection, old, new)
@@ -32,6 +34,18 @@ def changed[K, V](old: Mapping[K, V], new: Mapping[K, V]) -> dict[K, V]:
 def gone[K, V](old: Mapping[K, V], new: Mapping[K, V]) -> set[K]:
     """Select what is no more."""
     return old.keys() - new.keys()
+
+
+def _write_accounts[V](
+    connection: Connection,
+    table: Table,
+    old: Mapping[AccountId, V],
+    new: Mapping[AccountId, V],
+    row_of: Callable[[AccountId, V], Row],
+) -> None:
+    """Write a table that has one row per account."""
+    fresh = {(account,): row_of(account, value) for account, value in changed(old, new).items()}
+    _replace(connection, table, {(account,) for account in gone(old, new)}, fresh)
 
 
 def _write_holds(connection: Connection, old: Remembered, new: Remembered) -> None:

@@ -86,6 +86,8 @@ def _opened(path: Path) -> Engine:
         connection.exec_driver_sql("PRAGMA journal_mode = WAL")
         if found is None:
             _create(connection)
+        elif not tables.METADATA.tables.keys() <= set(inspect(connection).get_table_names()):
+            _complete(connection)
     return engine
 
 
@@ -120,6 +122,14 @@ def _version(connection: Connection) -> int | None:
     if not isinstance(value, str) or not value.isdecimal():
         raise _Foreign
     return int(value)
+
+
+def _complete(connection: Connection) -> None:
+    """Add the tables that an older file of the same version lacks; nothing of what is there is touched."""
+    connection.rollback()
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
+    tables.METADATA.create_all(connection)
+    connection.commit()
 
 
 def _create(connection: Connection) -> None:

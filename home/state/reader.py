@@ -7,36 +7,46 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from credentials.renewal import Renewal
 from home.state.errors import NewerState, StateError
 from home.state.ledger import line_of
 from home.state.moments import of_text, to_text
 from home.state.rows import Row, remembered_of
 from home.state.version import VERSION
 from routing.remembered import Remembered
+from routing.words import AccountId
 
 BUSY = 2.0  # seconds; a reader of this kind of file waits only while it is being made
 
-_MOMENTS = frozenset({"at", "until", "resets_at", "sent_at", "taken_at", "set_at", "auth_failed_at"})
+_MOMENTS = frozenset({"at", "until", "asked_until"})  # columns that hold one, and those whose names end so
+_MOMENT = "_at"
 _SELECTS = {
     "readings": "SELECT * FROM readings",
     "holds": "SELECT * FROM holds",
     "health": "SELECT * FROM health",
+    "checks": "SELECT * FROM checks",
+    "lifetimes": "SELECT * FROM lifetimes",
     "sticks": "SELECT * FROM sticks",
     "lines": "SELECT * FROM lines",
 }
+_LATER = frozenset({"checks", "lifetimes"})  # tables that a file may lack until a proxy opens it
+_NAMES = "SELECT name FROM sqlite_master WHERE type = 'table'"
 _LATEST = "SELECT * FROM requests ORDER BY seq DESC LIMIT ?"
 _AFTER = """
 SELECT * FROM requests WHERE seq > (SELECT max(seq) FROM requests WHERE id = ?) ORDER BY seq LIMIT ?
 """
 _HISTORY = "SELECT * FROM reading_history WHERE account = ? AND window_key = ? AND taken_at >= ? ORDER BY taken_at"
+_HAS_RENEWALS = "SELECT 1 FROM sqlite_master WHERE name = 'renewals'"  # an older file has no such table
 
 
 def remembered(path: Path) -> Remembered:
-    """Read the latest readings and holds; nothing when there is no file. Raises StateError."""
+    """Read what the last run remembered; nothing when there is no file. Raises StateError."""
     with _open(path) as connection:
         if connection is None:
             return Remembered()
-        return remembered_of({name: _rows(connection, select) for name, select in _SELECTS.items()})
+        lacking = _LATER - {name for (name,) in connection.execute(_NAMES)}
+        found = {name: [] if name in lacking else _rows(connection, select) for name, select in _SELECTS.items()}
+        return remembered_of(found)
 
 
 def requests(path: Path, most: int = 50) -> list[dict[str, Any]]:
@@ -55,6 +65,15 @@ def history(path: Path, account: str, window: str, since: datetime) -> list[Row]
     """List a window's points since then, the oldest first. Raises StateError."""
     with _open(path) as connection:
         return [] if connection is None else _rows(connection, _HISTORY, account, window, to_text(since))
+
+
+def renewals(path: Path) -> dict[AccountId, Renewal]:
+    """Tell how the last try to renew each account's login ended; nothing where none was made. Raises StateError."""
+    with _open(path) as connection:
+        if connection is None or not connection.execute(_HAS_RENEWALS).fetchone():
+            return {}
+        rows = _rows(connection, "SELECT * FROM renewals")
+    return {AccountId(row.pop("account")): Renewal(**row) for row in rows if row["at"] is not None}
 
 
 @contextmanager
@@ -83,6 +102,6 @@ def _is_ours(connection: sqlite3.Connection, path: Path) -> bool:
 
 def _rows(connection: sqlite3.Connection, select: str, *values: Any) -> list[Row]:
     return [
-        {name: of_text(row[name]) if name in _MOMENTS else row[name] for name in row.keys()}  # noqa: SIM118  # of values
+        {name: of_text(row[name]) if name in _MOMENTS or name.endswith(_MOMENT) else row[name] for name in row.keys()}  # noqa: SIM118  # of values
         for row in connection.execute(select, values)
     ]

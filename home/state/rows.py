@@ -7,7 +7,9 @@ from datetime import datetime
 from typing import Any
 
 from home.state.ledger import LONGEST, number, text
+from routing.health import Check
 from routing.holds import AccountHolds, Hold, Ladder
+from routing.lifetimes import Lifetime
 from routing.readings import Reading, Source, Status
 from routing.remembered import ReadingKey, Remembered
 from routing.stickiness import Stick, StickKey
@@ -17,7 +19,7 @@ from routing.words import AccountId, ConversationId, Family
 type Row = dict[str, Any]
 type Found = Mapping[str, Any]
 
-TABLES = ("readings", "holds", "health", "sticks", "lines")
+TABLES = ("readings", "holds", "health", "checks", "lifetimes", "sticks", "lines")
 
 
 def remembered_of(tables: Mapping[str, Iterable[Found]]) -> Remembered:
@@ -33,6 +35,8 @@ def remembered_of(tables: Mapping[str, Iterable[Found]]) -> Remembered:
         readings=dict(_each(tables["readings"], _reading)),
         holds=held,
         ladders=dict(_each(tables["health"], _ladder)),
+        checks=dict(_each(tables["checks"], _check)),
+        lifetimes=dict(_each(tables["lifetimes"], _lifetime)),
         sticks=dict(sticks),
         lines=lines,
     )
@@ -77,6 +81,26 @@ def ladder_row(account: AccountId, ladder: Ladder) -> Row:
     return {"account": account, "auth_failures": ladder.failures, "auth_failed_at": ladder.set_at}
 
 
+def check_row(account: AccountId, check: Check) -> Row:
+    """What is known for sure of an account's credential."""
+    return {
+        "account": account,
+        "failures": check.failures,
+        "next_at": check.next_at,
+        "checked_at": check.checked_at,
+    }
+
+
+def lifetime_row(account: AccountId, lifetime: Lifetime) -> Row:
+    """How long an account's credential lasts."""
+    return {
+        "account": account,
+        "expires_at": lifetime.expires_at,
+        "refresh_expires_at": lifetime.refresh_expires_at,
+        "is_refreshable": int(lifetime.is_refreshable),
+    }
+
+
 def stick_row(key: StickKey, stick: Stick) -> Row:
     """A conversation's habit."""
     return {"conversation": key[0], "model": key[1], "account": stick.account, "until": stick.until}
@@ -100,7 +124,7 @@ def _reading(row: Found) -> tuple[ReadingKey, Reading]:
     reading = Reading(
         window=window,
         used=number(row["used"]),
-        resets_at=None if row["resets_at"] is None else _moment(row["resets_at"]),
+        resets_at=_maybe_moment(row["resets_at"]),
         status=None if row["status"] is None else Status(row["status"]),
         sent_at=_moment(row["sent_at"]),
         taken_at=_moment(row["taken_at"]),
@@ -128,6 +152,27 @@ def _ladder(row: Found) -> tuple[AccountId, Ladder]:
     return AccountId(row["account"]), Ladder(failures=failures, set_at=_moment(row["auth_failed_at"]))
 
 
+def _check(row: Found) -> tuple[AccountId, Check]:
+    failures = int(row["failures"])
+    if failures < 0:
+        raise ValueError("not a count")
+    check = Check(
+        failures=failures,
+        next_at=_maybe_moment(row["next_at"]) if failures else None,
+        checked_at=_maybe_moment(row["checked_at"]),
+    )
+    return AccountId(row["account"]), check
+
+
+def _lifetime(row: Found) -> tuple[AccountId, Lifetime]:
+    lifetime = Lifetime(
+        expires_at=_maybe_moment(row["expires_at"]),
+        refresh_expires_at=_maybe_moment(row["refresh_expires_at"]),
+        is_refreshable=bool(int(row["is_refreshable"])),
+    )
+    return AccountId(row["account"]), lifetime
+
+
 def _stick(row: Found) -> tuple[StickKey, Stick]:
     key = (ConversationId(row["conversation"]), str(row["model"]))
     return key, Stick(account=AccountId(row["account"]), until=_moment(row["until"]))
@@ -135,6 +180,10 @@ def _stick(row: Found) -> tuple[StickKey, Stick]:
 
 def _line(row: Found) -> tuple[str, Family]:
     return str(row["line"]), Family(row["family"])
+
+
+def _maybe_moment(value: Any) -> datetime | None:
+    return None if value is None else _moment(value)
 
 
 def _moment(value: Any) -> datetime:

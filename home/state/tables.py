@@ -102,6 +102,24 @@ HEALTH = Table(
     Column("auth_failed_at", Moment, nullable=False),
 )
 
+CHECKS = Table(
+    "checks",
+    METADATA,
+    Column("account", String, primary_key=True),
+    Column("failures", Integer, nullable=False),
+    Column("next_at", Moment),
+    Column("checked_at", Moment),
+)
+
+LIFETIMES = Table(
+    "lifetimes",
+    METADATA,
+    Column("account", String, primary_key=True),
+    Column("expires_at", Moment),
+    Column("refresh_expires_at", Moment),
+    Column("is_refreshable", SmallInteger, nullable=False),  # 0 or 1
+)
+
 STICKS = Table(
     "sticks",
     METADATA,
@@ -139,4 +157,35 @@ REQUESTS = Table(
     Column("ended", String),
     Index("requests_by_age", "at"),
     Index("requests_by_id", "id"),
+)
+
+CLAIMS = Table(  # whose turn it is to renew a login of a provider
+    "claims",
+    METADATA,
+    Column("name", String, primary_key=True),
+    Column("holder", String, nullable=False),
+    Column("until", Moment, nullable=False),
+)
+
+RENEWALS = Table(  # how the last try to renew an account's login ended
+    "renewals",
+    METADATA,
+    Column("account", String, primary_key=True),
+    Column("fingerprint", String, nullable=False),
+    Column("outcome", String, nullable=False),
+    Column("failures", Integer, nullable=False),
+    Column("retry_at", Moment),
+    Column("asked_until", Moment),
+    Column("because", Text, nullable=False),
+    Column("at", Moment, nullable=False),
+)
+
+SPENT = Table(  # fingerprints of refresh tokens that are never sent again
+    "spent",
+    METADATA,
+    Column("fingerprint", String, primary_key=True),
+    Column("account", String, nullable=False),
+    Column("outcome", String, nullable=False),
+    Column("at", Moment, nullable=False),
+    Index("spent_by_age", "at"),
 )

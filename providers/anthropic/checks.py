@@ -4,27 +4,18 @@ The list of models costs nothing and is answered to every kind of credential. Fa
 """
 
 from dataclasses import dataclass
-from enum import Enum, auto
 
+from credentials import web
 from credentials.redaction import MASKED, redacted
 from providers.anthropic import errors, rides
-from providers.contract import Fields
+from routing.health import Standing
 from routing.words import Kind
+
+__all__ = ["Finding", "Standing", "finding", "question", "told"]
 
 PATH = "/v1/models"
 VERSION = "2023-06-01"
 LONGEST = 200  # bytes of a detail
-
-
-class Standing(Enum):
-    """How the vendor takes a credential."""
-
-    VALID = auto()
-    INVALID = auto()
-    DISABLED = auto()  # the credential is known, and its organisation may not use it
-    LIMITED = auto()  # nothing was refused but the moment
-    UNKNOWN = auto()  # the answer, or its absence, says nothing of the credential
-
 
 _STANDINGS = {200: Standing.VALID, 401: Standing.INVALID, 403: Standing.DISABLED, 429: Standing.LIMITED}
 
@@ -37,17 +28,20 @@ class Finding:
     detail: str = ""
 
 
-def question(kind: Kind, secret: str) -> Fields:
-    """The headers of the GET of PATH that asks with this secret."""
+def question(url: str, kind: Kind, secret: str, agent: str) -> web.Question:
+    """The GET that asks with this secret; agent: who says that it asks."""
     ride = rides.ride(kind)
-    betas = ((ride.list_header, ",".join(sorted(ride.gains))),) if ride.gains else ()
-    return (("anthropic-version", VERSION), (ride.header, ride.value.format(secret)), *betas)
+    fields = {"accept": "application/json", "user-agent": agent, "anthropic-version": VERSION}
+    fields[ride.header] = ride.value.format(secret)
+    if ride.gains:
+        fields[ride.list_header] = ",".join(sorted(ride.gains))
+    return web.Question(method="GET", url=url, headers=fields)
 
 
-def finding(status: int, body: bytes, secret: str) -> Finding:
-    """What an answer means for the secret that was asked with."""
-    detail = told(errors.read_fault(body).message, secret)
-    return Finding(standing=_STANDINGS.get(status, Standing.UNKNOWN), detail=detail)
+def finding(answer: web.Answer, secret: str) -> Finding:
+    """What an answer of PATH means for the secret that was asked with."""
+    detail = told(errors.read_fault(answer.body).message, secret)
+    return Finding(standing=_STANDINGS.get(answer.status, Standing.UNKNOWN), detail=detail)
 
 
 def told(message: str, secret: str) -> str:

@@ -7,14 +7,15 @@ from math import ceil
 from providers.anthropic.headers import UNIFIED, claim_name
 from providers.anthropic.replies import MOST_RETRY_AFTER, own
 from providers.contract import Fields, Reply
-from providers.times import said
 from routing.decisions import Answer, Barred, GiveUp
+from routing.mending import mending
+from routing.moments import said
 from routing.readings import Reading, Status
 from routing.words import Account, AccountId
 
-MENDING = "flowpool add {} --replace"  # how a person gives an account new credentials; `login` does not exist yet
 ENABLING = "flowpool enable {}"
-_FORBIDDEN_ROW, _THROTTLE_ROW = 19, 14
+_FORBIDDEN_ROW = 19
+_NO_LIMIT_ROWS = frozenset({14, 17})  # a throttle, a login that is being renewed: soon over, and nothing is used up
 _SHOWN = frozenset({"5h", "7d"})
 _SESSION = timedelta(hours=5)
 _FULL = 1.0
@@ -41,7 +42,7 @@ def _limited(
     first = choice.recovers
     until = first.until if first else None
     message = "; ".join((_when(first, accounts, now), *_passed_over(choice, accounts)))
-    if first is not None and first.row == _THROTTLE_ROW:
+    if first is not None and first.row in _NO_LIMIT_ROWS:
         seconds = _seconds(until, now) if until else MOST_RETRY_AFTER
         return own(429, message, (("retry-after", str(min(seconds, MOST_RETRY_AFTER))),))
     fields: Fields = (
@@ -100,9 +101,15 @@ def _window_fields(reading: Reading, now: datetime) -> Fields:
 def _locked_out(choice: GiveUp, accounts: Mapping[AccountId, Account]) -> Reply:
     barred = tuple(b for b in choice.barred if _is_enabled(b.account, accounts))
     reasons = "; ".join(f"{_name(b.account, accounts)}: {b.because}" for b in barred)
-    mends = [MENDING.format(_name(b.account, accounts)) for b in barred if b.row != _FORBIDDEN_ROW]
+    mends = [_mend(b.account, accounts) for b in barred if b.row != _FORBIDDEN_ROW]
     hint = f". New credentials: {', '.join(mends)}" if mends else ""
     return _final(502, f"No account's credentials are accepted: {reasons or choice.because}{hint}")
+
+
+def _mend(account: AccountId, accounts: Mapping[AccountId, Account]) -> str:
+    """Name the command; of an account that is gone only the id is known."""
+    known = accounts.get(account)
+    return mending(known.kind, known.name) if known else mending("", account)
 
 
 def _is_enabled(account: AccountId, accounts: Mapping[AccountId, Account]) -> bool:

@@ -6,7 +6,7 @@ from datetime import datetime
 from credentials.redaction import without_tokens
 from providers.anthropic import holds
 from providers.anthropic.signs import Signs
-from providers.times import said
+from routing.moments import said
 
 _ON_HOLD = re.compile(r"\baccount\b.{0,200}\bon hold\b", re.IGNORECASE | re.DOTALL)
 _USAGE_LIMIT = re.compile(r"reached your specified .{0,200}usage limits", re.IGNORECASE | re.DOTALL)

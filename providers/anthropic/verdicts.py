@@ -1,6 +1,6 @@
 """Rows 8 to 24 of docs/verdicts.md as one table: the first line that fits an answer is its verdict.
 
-A row with sub-cases takes several lines. Rows 16 and 17 arrive with the refreshing of tokens; until then a 401 is row 18.
+A row with sub-cases takes several lines. Rows 16 and 17 are made of 18 where a newer token may mend it: routing/relogin.py.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ class Row:
     """One line of the table: what it takes, and what follows.
 
     same: seconds before each further try of the same account. unless_fits: the line that stands in for it when the
-    first of those waits no longer fits the exchange.
+    first of those waits no longer fits the exchange. asks_renewal: whether a newer token may mend it.
     """
 
     number: int
@@ -34,6 +34,7 @@ class Row:
     hop: Hop = Hop.NO
     left: Left = Left.RELAY
     unless_fits: "Row | None" = None
+    asks_renewal: bool = False
 
     def verdict(self, s: Signs) -> Verdict:
         """What the line makes of an answer that it fits."""
@@ -46,6 +47,7 @@ class Row:
             left=self.left,
             hold=self.hold(s) if self.hold else None,
             unless_fits=self.unless_fits.verdict(s) if self.unless_fits else None,
+            asks_renewal=self.asks_renewal,
         )
 
 
@@ -83,9 +85,11 @@ ROWS = (
     _LONG_THROTTLE,
     Row(15, _K.BARE, on(429, sig.is_startup), phrases.bare),
     Row(15, _K.BARE, on(429), phrases.bare, hop=_ONE),
-    Row(18, _K.AUTH, on(401), phrases.locked_out, hold=holds.auth, hop=_EACH, left=_OWN),
-    Row(18, _K.AUTH, on(403, says("token has been revoked", "currently not allowed for this organization")),
-        phrases.locked_out, hold=holds.auth, hop=_EACH, left=_OWN),
+    Row(18, _K.AUTH, on(401), phrases.locked_out, hold=holds.auth, hop=_EACH, left=_OWN, asks_renewal=True),
+    Row(18, _K.AUTH, on(403, says("token has been revoked")), phrases.locked_out,
+        hold=holds.auth, hop=_EACH, left=_OWN, asks_renewal=True),
+    Row(18, _K.AUTH, on(403, says("currently not allowed for this organization")), phrases.locked_out,
+        hold=holds.auth, hop=_EACH, left=_OWN),
     Row(18, _K.AUTH, on(403, sig.is_account_on_hold), phrases.locked_out, hold=holds.auth, hop=_EACH, left=_OWN),
     Row(18, _K.AUTH, on(400, says("organization has been disabled")), phrases.locked_out,
         hold=holds.auth, hop=_EACH, left=_OWN),
@@ -123,10 +127,10 @@ def classify(answer: Answer, demand: Demand, rules: Rules, now: datetime) -> Ver
 
 
 def _event_verdict(shown: Signs) -> Verdict:
-    """As the row of its type, but nothing replaces the stream when nothing is left."""
+    """As the row of its type, but nothing replaces the stream when nothing is left, and its login was good for a 200."""
     apart = signs.outside_stream(shown)
     number = EVENT_ROWS.get(shown.fault.type, OTHER_EVENT_ROW)
     row = next(row for row in ROWS if row.number == number and row.fits(apart))
     verdict = row.verdict(apart)
     because = f"the stream began with an error: {verdict.because}"
-    return replace(verdict, row=EVENT_ROW, left=Left.RELAY, because=because)
+    return replace(verdict, row=EVENT_ROW, left=Left.RELAY, because=because, asks_renewal=False)

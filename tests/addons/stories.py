@@ -18,16 +18,44 @@ from addons.limits import Limits
 from addons.requestlog import RequestLog
 from addons.route import Route
 from addons.stream import Passage
+from credentials.secret import Secret
 from home.tables import Settings
 from providers.anthropic import ANTHROPIC
 from providers.contract import ErrorEvent
 from routing.observations import AccountsChanged
+from routing.relogin import Renewal
 from routing.router import Router
 from routing.snapshot import AccountPicture
 from routing.transport import Failure
 from routing.words import Account, AccountId, Kind
 from tests.addons import made
 from tests.upstream.answer import Answer
+
+
+class Renewals:
+    """Renewals as a story says: standing is what comes of asking; None leaves it under way."""
+
+    def __init__(self) -> None:
+        self.standing: Renewal | None = Renewal.NONE
+        self.is_new = False
+
+    def is_outdated(self, account: AccountId, sent: Secret | None) -> bool:
+        """Whether a new token has come."""
+        del account, sent
+        return self.is_new
+
+    def is_running(self, account: AccountId) -> bool:
+        """Whether it is under way."""
+        del account
+        return self.standing is None
+
+    def ask(self, account: AccountId) -> Renewal | None:
+        """What comes of asking."""
+        del account
+        return self.standing
+
+    def late(self, account: AccountId, patience: float) -> None:
+        """Nothing: the stories' holds are their own."""
 
 
 class Pool:
@@ -41,12 +69,13 @@ class Pool:
         self.router = Router(self.settings.rules)
         client = Account(id=AccountId("client"), name="client", provider="anthropic", kind=Kind.OAUTH)
         pool = self.accounts or {client.id: client}
-        unsigned = frozenset(map(AccountId, without))
+        unsigned = dict.fromkeys(map(AccountId, without), "no readable secret is stored")
         self.router.observe(AccountsChanged(accounts=tuple(pool.values()), unsigned=unsigned))
         self.signer = made.signer(self.accounts, without=unsigned)
         self.admit = Admit(self.settings, {made.UPSTREAM: ANTHROPIC})
         self.limits = Limits(self.router)
-        self.route = Route(self.router, pool)
+        self.renewals = Renewals()
+        self.route = Route(self.router, pool, self.renewals)
         self.log = RequestLog(pool)
 
     def asks(self, request: http.Request | None = None) -> "Turn":

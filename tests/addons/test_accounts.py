@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -17,8 +17,10 @@ from addons.watch import Found
 from credentials.credential import Credential, parse
 from credentials.errors import CredentialError, KeyringBroken, Torn
 from credentials.memory import MemoryStore
+from credentials.secret import Secret
 from home import accounts as book
 from home.settings import Settings
+from routing.lifetimes import Lifetime
 from routing.observations import AccountsChanged, Answered, Observation
 from routing.router import Router
 from routing.words import Account, AccountId, Kind
@@ -212,13 +214,15 @@ def test_an_account_without_a_secret_cannot_serve_until_it_has_one() -> None:
         wake=lambda: None,
     )
     assert router.told == [
-        AccountsChanged(accounts=(WORK, replace(HOME, enabled=False)), unsigned=frozenset({WORK.id}))
+        AccountsChanged(
+            accounts=(WORK, replace(HOME, enabled=False)), unsigned={WORK.id: "no readable secret is stored"}
+        )
     ]
 
     pool = Pool(WORK, HOME)
     pool.accounts.take(found(WORK, HOME, without=[WORK]))
     (work, home) = pool.router.snapshot(NOON).accounts
-    assert (work.state, work.because, work.holds[0].until) == ("auth_dead", "no readable secret is stored", None)
+    assert (work.state, work.because, work.holds[0].until) == ("broken", "no readable secret is stored", None)
     assert (home.holds, set(pool.router.snapshot(NOON).next.values())) == ((), {HOME.id})
     assert pool.router.remembered().holds == {}
     assert pool.accounts.lift([WORK.id]) == {WORK.id: 0}
@@ -305,8 +309,34 @@ def test_a_store_that_hangs_delays_a_reload_no_longer_than_the_patience(monkeypa
 
 def test_the_router_is_told_of_the_accounts_at_the_start() -> None:
     """Of the client's own login when there are none."""
-    assert Pool(WORK).router.told == [AccountsChanged(accounts=(WORK,))]
+    assert Pool(WORK).router.told == [AccountsChanged(accounts=(WORK,), lifetimes={WORK.id: Lifetime()})]
     assert names(Pool()) == (["client"], [])
+
+
+def test_why_a_secret_is_not_at_hand_is_told() -> None:
+    """In the store's own words, and again when they change; who has no lock to open needs no new secret."""
+    pool = Pool(WORK, HOME)
+    for because in ("the keyring is locked", "the keyring hangs", "the keyring hangs"):
+        told = found(WORK, HOME, without=[WORK])
+        pool.accounts.take(replace(told, missing={WORK.id: because}))
+        assert pool.router.snapshot(NOON).accounts[0].because == because
+    assert len([one for one in pool.router.told if isinstance(one, AccountsChanged)]) == 3
+
+
+def test_the_ends_of_logins_are_told_and_no_refresh_token_is_kept() -> None:
+    """Of disabled accounts too, whose secrets are not kept at all."""
+    pool = Pool(WORK)
+    ends = NOON + timedelta(hours=8)
+    login = Credential(kind="oauth", access=Secret("at"), refresh=Secret("rt"), expires_at=ends)
+    off = replace(HOME, enabled=False)
+    pool.accounts.take(Found(accounts=(WORK, off), credentials={WORK.id: login, off.id: login}))
+
+    last = pool.router.told[-2]
+    assert isinstance(last, AccountsChanged)
+    assert last.lifetimes == dict.fromkeys((WORK.id, off.id), Lifetime(expires_at=ends, is_refreshable=True))
+    assert dict(pool.accounts.credentials) == {WORK.id: replace(login, refresh=None)}
+    pool.accounts.take(Found(accounts=(WORK,), credentials={WORK.id: login}))
+    assert set(pool.accounts.logins) == {WORK.id}
 
 
 def test_what_is_live_is_a_mapping() -> None:

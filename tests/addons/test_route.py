@@ -16,6 +16,7 @@ from addons import exchange
 from addons.exchange import EXCHANGES, Pause, Relay
 from addons.route import Route
 from routing.observations import AccountsChanged
+from routing.relogin import Renewal
 from routing.rules import Retry, Waiting
 from routing.transport import Failure
 from routing.words import AccountId, Kind
@@ -28,8 +29,10 @@ from tests.upstream import (
     limit,
     ok,
     ok_json,
+    org_not_allowed,
     overage,
     overloaded,
+    revoked,
     server_error,
     stream_error,
     throttle,
@@ -301,7 +304,7 @@ def test_without_any_secret_the_client_is_told() -> None:
     turn = pool.asks().relays(502, "B")
     assert (turn.rows, turn.line["account"]) == ([], None)
     assert "work: no readable secret is stored" in turn.error[2]
-    assert "flowpool add work --replace" in turn.error[2]
+    assert "flowpool login work" in turn.error[2]
     assert [pool.account(name).in_flight for name in ("work", "home")] == [0, 0]
 
 
@@ -501,3 +504,66 @@ def test_a_clock_that_jumps_makes_no_endless_and_no_negative_wait(
     else:
         raise AssertionError("this exchange does not end")
     assert [pool.account(name).in_flight for name in ("work", "home")] == [0, 0]
+
+
+# Logins that end
+
+
+def test_a_refused_login_is_renewed_and_the_same_account_goes_on() -> None:
+    """Row 17: the request waits for the renewal, and is charged for none of it."""
+    pool = Pool("work", "home")
+    pool.renewals.standing = None
+    turn = pool.asks().sent_on("work").gets(bad_token())
+    for _ in range(2):
+        assert isinstance(turn.exchange.step, Pause)
+        turn.chooses()
+    pool.renewals.standing, pool.renewals.is_new = Renewal.NONE, True
+
+    turn.chooses().sent_on("work", "its login was renewed")
+    pool.renewals.is_new = False
+    turn.streams(ok("x"))
+    assert turn.rows == [("work", 17), ("work", 8)]
+    assert turn.exchange.trail.waited == timedelta()
+    assert pool.holds("work") == []
+
+
+def test_a_token_that_was_replaced_meanwhile_is_no_reason_to_hop() -> None:
+    """Row 16: at once, on the same account, with the newer one."""
+    pool = Pool("work", "home")
+    pool.renewals.is_new = True
+    turn = pool.asks().sent_on("work").gets(revoked(401)).sent_on("work", "a newer token is there")
+    pool.renewals.is_new = False
+
+    assert turn.streams(ok("x")).rows == [("work", 16), ("work", 8)]
+
+
+def test_a_login_that_cannot_be_renewed_now_hops() -> None:
+    """Row 17 failed: nobody is blamed by this request, which goes to another account."""
+    pool = Pool("work", "home")
+    pool.renewals.standing = Renewal.FAILED
+    turn = pool.asks().sent_on("work").gets(bad_token()).sent_on("home").streams(ok("x"))
+
+    assert turn.rows == [("work", 17), ("home", 8)]
+    assert pool.holds("work") == []
+
+
+def test_what_no_renewal_mends_is_a_dead_login() -> None:
+    """Row 18, also for a refusal that no newer token would change."""
+    for answer, standing in ((bad_token(), Renewal.NONE), (org_not_allowed(), Renewal.FAILED)):
+        pool = Pool("work", "home")
+        pool.renewals.standing = standing
+        turn = pool.asks().sent_on("work").gets(answer).sent_on("home").streams(ok("x"))
+
+        assert turn.rows == [("work", 18), ("home", 8)]
+        assert pool.holds("work") == [("account", 18)]
+
+
+def test_a_client_that_leaves_while_a_login_is_renewed_ends_its_request() -> None:
+    """Its lease ends, and nothing more is sent."""
+    pool = Pool("work", "home")
+    pool.renewals.standing = None
+    turn = pool.asks().sent_on("work").gets(bad_token())
+    turn.breaks()
+
+    assert pool.account("work").in_flight == 0
+    assert turn.line["ended"] == "client_left"

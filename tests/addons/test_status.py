@@ -23,7 +23,7 @@ from tests.routing.made import readings as some_readings
 TOP = ["version", "running", "pid", "listen", "strategy", "next", "accounts", "conversations"]
 ACCOUNT = [
     "id", "name", "provider", "kind", "enabled", "rank", "email", "organization", "plan",
-    "state", "because", "windows", "holds", "in_flight", "requests",
+    "expires_at", "refresh_expires_at", "checked_at", "state", "because", "windows", "holds", "in_flight", "requests",
 ]  # fmt: skip
 WINDOW = ["key", "used", "resets_at", "status", "source", "taken_at"]
 

@@ -206,15 +206,16 @@ def test_what_cannot_be_read_is_told_in_a_line(tmp_path: Path, monkeypatch: pyte
     asyncio.run(story())
 
 
-def test_a_disabled_accounts_secret_is_not_read(tmp_path: Path) -> None:
-    """Who may not pay needs no secret in memory."""
+def test_a_disabled_account_needs_no_secret(tmp_path: Path) -> None:
+    """Its login is looked at, since it is kept alive; that there is none is no fault."""
     made_looks = looks(tmp_path)
     off = Account(id=AccountId("off"), name="off", provider="anthropic", kind=WORK.kind, enabled=False)
     write(made_looks.path, off)
 
     async def story() -> None:
         with made_looks.going():
-            assert (await made_looks.whole()).credentials == {}
+            whole = await made_looks.whole()
+            assert (whole.credentials, whole.missing, whole.faults) == ({off.id: None}, {}, ())
 
     asyncio.run(story())
 

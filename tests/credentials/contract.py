@@ -7,7 +7,7 @@ import pytest
 from credentials.credential import Credential
 from credentials.errors import NotStored
 from credentials.secret import Secret
-from credentials.store import Store
+from credentials.store import Dated, Store
 
 PLANTED = "sk-ant-oat01-PLANTED-in-a-store"
 TOKEN = Credential(kind="setup-token", access=Secret(PLANTED))
@@ -88,3 +88,32 @@ class StoreContract:
         store.put("a1", TOKEN)
 
         assert PLANTED not in f"{store!r} {store.describe()} {store.get('a1')!r}"
+
+
+class DatedContract(StoreContract):
+    """The contract of credentials.store.Dated."""
+
+    @pytest.fixture
+    def dated(self, store: Store) -> Dated:
+        """The same store, seen as one that knows when it was given what it keeps."""
+        return store  # type: ignore[return-value]  # whoever subclasses this gives one
+
+    def test_a_credential_is_stamped_with_when_it_was_saved(self, dated: Dated) -> None:
+        """The stamp is the one that the credential comes back with; None when there is none."""
+        assert dated.saved_at("a1") is None
+        dated.put("a1", TOKEN)
+
+        assert dated.saved_at("a1") == dated.get("a1").saved_at
+
+    def test_only_what_is_known_is_dropped(self, dated: Dated) -> None:
+        """One that was saved meanwhile stays; dropping what is not there is done already."""
+        dated.put("a1", TOKEN)
+        old = dated.get("a1").saved_at
+        dated.put("a1", LOGIN)
+        dated.put("b", TOKEN)
+
+        assert not dated.drop("a1", old)
+        assert dated.get("a1") == LOGIN
+        assert dated.drop("a1", dated.get("a1").saved_at)
+        assert dated.drop("a1", old)
+        assert dated.ids() == ("b",)

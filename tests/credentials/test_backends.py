@@ -14,12 +14,12 @@ import keyring
 import pytest
 from keyring.backends.SecretService import Keyring as SecretService
 
-from credentials.backends import BACKENDS, FILE_NAME, open_store
-from credentials.credential import parse
+from credentials.backends import BACKENDS, FILE_NAME, open_place, open_store
 from credentials.errors import KeyringBroken, KeyringLocked, NoKeyring, NotStored, UnknownBackend
 from credentials.file import FileStore
 from credentials.keyring import KeyringStore, Ring
 from credentials.patience import Patience
+from credentials.secret import Secret
 from tests.credentials.contract import LOGIN, TOKEN
 from tests.credentials.rings import Clock, HangingRing, MemoryRing, secret_service, short
 
@@ -121,6 +121,20 @@ def test_with_keyring_one_that_does_not_answer_is_a_fault(tmp_path: Path) -> Non
     ring.release.set()
 
 
+def test_a_place_is_opened_by_itself(tmp_path: Path) -> None:
+    """To move what is in it, the file or the keyring is opened alone; a keyring that is not there is refused."""
+    ring = MemoryRing()
+    open_place("file", tmp_path, find=unasked).put("a1", TOKEN)
+    keyring = open_place("keyring", tmp_path, lambda: ["a1"], find=lambda: ring)
+    assert keyring.ids() == ()
+    keyring.put("a1", LOGIN)
+
+    assert open_place("file", tmp_path).get("a1") == TOKEN
+    assert open_place("keyring", tmp_path, lambda: ["a1"], find=lambda: ring).ids() == ("a1",)
+    with pytest.raises(NoKeyring):
+        open_place("keyring", tmp_path, find=missing)
+
+
 def test_an_unknown_backend_is_refused(tmp_path: Path) -> None:
     """The message names those that there are."""
     assert BACKENDS == ("auto", "keyring", "file")
@@ -177,7 +191,7 @@ def test_a_program_finds_the_real_one(tmp_path: Path) -> None:
 
     (account_id,) = re.findall('^id = "(.+)"', (tmp_path / "accounts.toml").read_text(), re.MULTILINE)
     ring = SecretService()  # type: ignore[no-untyped-call]
-    assert KeyringStore(ring, tmp_path / "keyring").get(account_id) == parse("setup-token", PLANTED)
+    assert KeyringStore(ring, tmp_path / "keyring").get(account_id).access == Secret(PLANTED)
     assert not (tmp_path / FILE_NAME).exists()
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and PLANTED in path.read_text(errors="replace")]
 

@@ -9,9 +9,10 @@ from credentials.either import EitherStore
 from credentials.errors import FileFault, KeyringBroken, KeyringFault, NotStored, Unreadable
 from credentials.file import FileStore
 from credentials.keyring import SERVICE, KeyringStore
+from credentials.patience import Patience
 from credentials.store import Dated, Store
 from tests.credentials.contract import LOGIN, TOKEN, StoreContract
-from tests.credentials.rings import Clock, FailingRing, HangingRing, MemoryRing, short
+from tests.credentials.rings import Clock, FailingRing, HangingRing, MemoryRing, secret_service, short
 
 
 class Home:
@@ -51,6 +52,30 @@ class TestFileFirst(StoreContract):
     def store(self, tmp_path: Path) -> Store:
         """An empty store."""
         return Home(tmp_path).by_file
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[None]:
+    """A gnome-keyring of our own."""
+    with secret_service():
+        yield
+
+
+@pytest.mark.secretservice
+class TestSecretServiceFirst(StoreContract):
+    """A real SecretService, with what the file still holds."""
+
+    @pytest.fixture
+    def store(self, session: None, tmp_path: Path) -> Iterator[Store]:  # noqa: ARG002
+        """An empty store."""
+        from keyring.backends.SecretService import Keyring  # noqa: PLC0415  # not there without its system
+
+        ring = Keyring()  # type: ignore[no-untyped-call]
+        keyring = KeyringStore(ring, tmp_path / "keyring", patience=Patience(30))
+        store = EitherStore(keyring, FileStore(tmp_path / "secrets.json"))
+        yield store
+        for account_id in ("a", "b", "c", "a1"):
+            store.delete(account_id)
 
 
 type Order = Callable[[Home], tuple[Store, Dated, Dated]]

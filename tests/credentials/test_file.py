@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from credentials.errors import CredentialError, Exposed, NotWritten, Unreadable
 from credentials.file import FileStore
 from credentials.store import Store
-from tests.credentials.contract import LOGIN, PLANTED, TOKEN, StoreContract
+from tests.credentials.contract import LOGIN, PLANTED, TOKEN, DatedContract
 from tests.credentials.disks import FailingDisk
 
 ROOT = Path(__file__).parents[2]
@@ -30,7 +30,7 @@ for number in range(40):
 """
 
 
-class TestFileStore(StoreContract):
+class TestFileStore(DatedContract):
     """FileStore."""
 
     @pytest.fixture

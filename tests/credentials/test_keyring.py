@@ -18,14 +18,14 @@ from credentials.keyring import SERVICE, KeyringStore
 from credentials.patience import Patience
 from credentials.secret import Secret
 from credentials.store import Store
-from tests.credentials.contract import LOGIN, PLANTED, TOKEN, StoreContract
+from tests.credentials.contract import LOGIN, PLANTED, TOKEN, DatedContract
 from tests.credentials.rings import Clock, FailingRing, HangingRing, Kept, MemoryRing, secret_service, short
 
 NEW = replace(LOGIN, access=Secret("at-2" * 700), refresh=Secret("rt-2" * 350))
 KEY = Credential(kind="api-key", access=Secret("sk-ant-api03-PLANTED"))
 
 
-class TestMemoryRing(StoreContract):
+class TestMemoryRing(DatedContract):
     """KeyringStore on a backend that takes anything."""
 
     @pytest.fixture
@@ -34,7 +34,7 @@ class TestMemoryRing(StoreContract):
         return KeyringStore(MemoryRing(), tmp_path / "keyring")
 
 
-class TestShortRing(StoreContract):
+class TestShortRing(DatedContract):
     """KeyringStore on a backend that takes 1280 characters, as Windows does."""
 
     @pytest.fixture
@@ -51,7 +51,7 @@ def session() -> Iterator[None]:
 
 
 @pytest.mark.secretservice
-class TestSecretService(StoreContract):
+class TestSecretService(DatedContract):
     """KeyringStore on a real SecretService, gnome-keyring."""
 
     @pytest.fixture

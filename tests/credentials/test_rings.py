@@ -13,7 +13,10 @@ from keyring.backends import chainer, fail, null
 from keyring.backends.SecretService import Keyring as SecretService
 
 from credentials import rings
-from credentials.errors import KeyringLocked, NoKeyring
+from credentials.backends import open_store
+from credentials.errors import KeyringLocked, NoKeyring, NotStored
+from credentials.keyring import KeyringStore
+from tests.credentials.contract import LOGIN, TOKEN
 from tests.credentials.rings import MemoryRing
 
 ROOT = Path(__file__).parents[2]
@@ -87,6 +90,18 @@ def test_each_backend_is_judged(ring: KeyringBackend, problem: str | None, monke
     with pytest.raises(NoKeyring, match=f"{problem}, and {NAMED} names it; run: unset {NAMED}$"):
         rings.find()
     assert not getattr(ring, "calls", [])
+
+
+def test_looking_writes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who only looks asks a backend for an entry and gives it none; what is no place for secrets is refused all the same."""
+    ring = MemoryRing()
+    monkeypatch.setattr(keyring.core, "_keyring_backend", ring)
+    assert rings.look() is ring
+    assert ring.calls == ["get"]
+
+    monkeypatch.setattr(keyring.core, "_keyring_backend", PlaintextKeyring())
+    with pytest.raises(NoKeyring, match="as plain text"):
+        rings.look()
 
 
 class RefusingRing(MemoryRing):
@@ -171,6 +186,25 @@ def test_of_a_chain_its_first_real_member_is_used_alone(monkeypatch: pytest.Monk
     monkeypatch.setattr(Chain, "backends", [MyKeyring(), WeakRing()])
     with pytest.raises(NoKeyring, match=r"MyKeyring keeps.*; .*WeakRing is not"):
         rings.find()
+
+
+def test_a_stale_plain_text_copy_does_not_come_back(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A chain itself finds a deleted secret again in its plain text member; the store that we open on it does not."""
+    plain, real = MyKeyring(), MemoryRing()
+    monkeypatch.setattr(keyring.core, "_keyring_backend", Chain())  # type: ignore[no-untyped-call]
+    monkeypatch.setattr(Chain, "backends", [plain, real])
+    KeyringStore(plain, tmp_path / "keyring").put("a1", TOKEN)
+    assert keyring.get_password("flowpool", "a1/access") is not None
+
+    store = open_store("auto", tmp_path, lambda: ["a1"])
+    with pytest.raises(NotStored):
+        store.get("a1")
+    store.put("a1", LOGIN)
+    store.delete("a1")
+    with pytest.raises(NotStored):
+        store.get("a1")
+    assert real.kept == {}
+    assert not (tmp_path / "secrets.json").exists()
 
 
 ALT = """
@@ -272,16 +306,21 @@ def test_no_session_bus_means_the_file(tmp_path: Path) -> None:
     assert only.endswith("-m keyring --list-backends")
 
 
-def test_a_plaintext_backend_that_somebody_installed_is_not_taken(tmp_path: Path) -> None:
+@pytest.mark.parametrize("module", ["alt", "keyrings.alt.file"])
+@pytest.mark.parametrize("priority", ["8", "0.5"])
+def test_a_plaintext_backend_that_somebody_installed_is_not_taken(tmp_path: Path, module: str, priority: str) -> None:
     """A plain text backend that is found among the installed ones is refused, not chosen silently."""
     if sys.platform != "linux":
         pytest.skip("other systems have a real keyring")
-    (tmp_path / "alt.py").write_text(ALT)
+    path = tmp_path / f"{module.replace('.', '/')}.py"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(ALT.replace("priority = 8", f"priority = {priority}"))
     folder = tmp_path / "alt-1.dist-info"
     folder.mkdir()
     (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: alt\nVersion: 1\n")
-    (folder / "entry_points.txt").write_text("[keyring.backends]\nalt = alt\n")
+    (folder / "entry_points.txt").write_text(f"[keyring.backends]\nalt = {module}\n")
     auto, only = opened(tmp_path)
 
-    assert "alt.PlaintextKeyring keeps secrets as plain text" in auto
-    assert "alt.PlaintextKeyring keeps secrets as plain text" in only
+    assert f"{module}.PlaintextKeyring keeps secrets as plain text" in auto
+    assert f"{module}.PlaintextKeyring keeps secrets as plain text" in only
+    assert "ASKED" not in auto + only

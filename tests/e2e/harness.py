@@ -107,7 +107,7 @@ class Proxy:
     """One running program. Nothing of it lives outside its folder, and nothing of the user's reaches it.
 
     settings: tables of config.toml, laid over FAST (fast=False: over the defaults). program "bare" is mitmdump without
-    flowpool, a plain reverse proxy, for comparisons. args: further command line arguments, such as ("-w", "FILE").
+    flowpool, a plain reverse proxy, for comparisons. told_mode: give it its mode, which spares half a second. args: further command line arguments, such as ("-w", "FILE").
     """
 
     def __init__(
@@ -121,6 +121,7 @@ class Proxy:
         program: Program = "mitmdump",
         args: Sequence[str] = (),
         env: Mapping[str, str] | None = None,
+        told_mode: bool = False,
     ) -> None:
         self.folder = folder
         self.home = folder / "flowpool"
@@ -131,7 +132,7 @@ class Proxy:
         self.url = ""
         self.started_in = 0.0
         self.web_port = closed_port()
-        self._settings, self._fast = settings or {}, fast
+        self._settings, self._fast, self._told_mode = settings or {}, fast, told_mode
         self._output = Output()
         self._process: subprocess.Popen[bytes] | None = None
         self._written = False
@@ -173,7 +174,7 @@ class Proxy:
         config: dict[str, Any] = {
             "version": 1,
             "listen": {"claude": "127.0.0.1:0"},
-            "providers": {"anthropic": {"upstream": address}},
+            "providers": {"anthropic": {"upstream": address, "token_url": f"{address}/v1/oauth/token"}},
             "credentials": {"backend": "file"},
         }
         for layer in (FAST if self._fast else {}, self._settings):
@@ -300,7 +301,15 @@ class Proxy:
             ],
         }
         web = ["--set", f"web_port={self.web_port}"] if self.program == "mitmweb" else []
-        return [*starts[self.program], *web, *self.args]
+        return [*starts[self.program], *web, *self._mode(), *self.args]
+
+    def _mode(self) -> list[str]:
+        """The mode that flowpool would give it, without starting it again for that."""
+        if not self._told_mode or not self.program.startswith("mitm") or "--mode" in self.args:
+            return []
+        config = self._config()
+        listen = config["listen"]["claude"].replace("[", "").replace("]", "")
+        return ["--mode", f"reverse:{config['providers']['anthropic']['upstream']}@{listen}"]
 
     def env(self) -> dict[str, str]:
         """The whole environment of the program: none of the user's."""

@@ -127,7 +127,7 @@ def open_pool(
     client = plant(CLIENT)
     with Upstream({member.name: token(member) for member in members} | {CLIENT: client}) as upstream:
         given = [arg.replace("UPSTREAM", upstream.url) for arg in args]
-        proxy = Proxy(folder, upstream, members, settings=settings, args=given, **kwargs)
+        proxy = Proxy(folder, upstream, members, settings=settings, args=given, told_mode=True, **kwargs)
         with proxy:
             pool = Pool(upstream, proxy, client)
             yield pool

@@ -124,7 +124,7 @@ def test_an_added_account_serves_at_once(make: Make) -> None:
 
 
 def test_a_new_secret_ends_what_the_old_one_was_refused_for(make: Make) -> None:
-    """An account without a readable secret is auth-dead; add --replace brings it back at once."""
+    """An account without a readable secret is broken; add --replace brings it back at once."""
     pool = make("work", "home")
     run(pool, "disable", "work")
     secrets = pool.proxy.home / "secrets.json"
@@ -133,7 +133,7 @@ def test_a_new_secret_ends_what_the_old_one_was_refused_for(make: Make) -> None:
     secrets.write_text(json.dumps(document))
     run(pool, "enable", "work")
     assert served_by(pool) == "home"
-    assert pool.proxy.account("work")["state"] == "auth_dead"
+    assert pool.proxy.account("work")["state"] == "broken"
 
     run(pool, "add", "work", "--replace", given=pool.proxy.members["work"].secret)
     assert pool.holds() == {}

@@ -178,7 +178,7 @@ def test_an_account_without_a_stored_secret_is_passed_over_as_dead(make: Make) -
     FileStore(secrets).delete(pool.proxy.members["work"].id)
     pool.proxy.restart()
     status = pool.proxy.status()
-    assert (status["accounts"][0]["state"], status["next"]["any"]) == ("auth_dead", "home")
+    assert (status["accounts"][0]["state"], status["next"]["any"]) == ("broken", "home")
     reply = pool.ask(request := pool.turn())
     assert (reply.status, reply.text) == (200, "This is home speaking.")
     pool.saw(request, "home")

@@ -224,7 +224,7 @@ def test_a_secret_that_is_damaged_keeps_no_other_account_from_serving(tmp_path: 
             proxy.wait_log("the secret of work cannot be read: .*flowpool add work --replace")
             status = proxy.status()
             assert "the secret of work" in status["notices"][0]
-            assert {account["name"]: account["state"] for account in status["accounts"]}["work"] == "auth_dead"
+            assert {account["name"]: account["state"] for account in status["accounts"]}["work"] == "broken"
             assert status["next"]["any"] == "home"
 
 

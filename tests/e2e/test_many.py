@@ -146,8 +146,8 @@ def test_two_hundred_large_refusals_leave_nothing_behind(shared: Pool) -> None:
 
     with ThreadPoolExecutor(4) as threads:
         assert list(threads.map(run, range(4))) == [[200] * 50] * 4
-    asked = shared.upstream.requests.accounts()
-    assert (asked.count("work"), asked.count("home")) == (200, 200)
+    asked = shared.upstream.requests.accounts()  # while many move to home at once, one may go on to third
+    assert (asked.count("work"), asked.count("home") + asked.count("third")) == (200, 200)
     shared.settle()
     assert shared.upstream.open_connections <= 8
     assert shared.holds() == {}

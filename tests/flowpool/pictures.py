@@ -12,6 +12,7 @@ FULL: dict[str, Any] = {
     "accounts": [
         {
             "id": "a1", "name": "work", "provider": "anthropic", "kind": "setup-token", "enabled": True, "rank": 1,
+            "expires_at": "2026-08-05T12:00:00+00:00", "refresh_expires_at": None, "checked_at": "2026-01-05T11:59:00+00:00",
             "state": "held", "because": "5h limit until 14:20",
             "windows": [
                 {"key": "5h", "used": 1.0, "resets_at": "2026-01-05T14:20:00+00:00", "status": "rejected", "source": "answer", "taken_at": "2026-01-05T12:00:00+00:00"},
@@ -26,7 +27,7 @@ FULL: dict[str, Any] = {
         },
         {
             "id": "b2", "name": "a-name-of-thirty-two-characters-", "provider": "anthropic", "kind": "api-key", "enabled": False,
-            "rank": None, "state": "disabled", "because": "disabled by you", "windows": [], "holds": [], "in_flight": 0, "requests": 0,
+            "rank": None, "expires_at": None, "refresh_expires_at": None, "checked_at": None, "state": "disabled", "because": "disabled by you", "windows": [], "holds": [], "in_flight": 0, "requests": 0,
         },
     ],
     "conversations": 3,

@@ -6,16 +6,14 @@ import pty
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
 from credentials.credential import parse
-from credentials.errors import NotWritten
 from credentials.file import FileStore
-from credentials.files import Disk
-from credentials.memory import MemoryStore
+from credentials.secret import Secret
 from flowpool import add as command
 from flowpool.errors import Failure
 from home import accounts as book
@@ -24,7 +22,7 @@ from home.state import reader
 from home.state.state import State
 from routing.holds import Hold
 from routing.remembered import Remembered
-from routing.words import Account, AccountId, Kind
+from routing.words import Account, AccountId, Identity, Kind
 from tests.flowpool.cli import PLANTED, ROOT, Shell, planted
 from tests.flowpool.proxy import announce, listening, reply
 
@@ -33,7 +31,6 @@ LOGIN = json.dumps(
 )
 UNCHECKED = "; not checked: its first request will tell"
 WORK = Account(id=AccountId("a1"), name="work", provider="anthropic", kind=Kind.SETUP_TOKEN)
-OLD, NEW = parse("setup-token", "old-token"), parse("setup-token", "new-token")
 
 
 def test_an_added_account_is_listed_with_its_secret_apart(shell: Shell) -> None:
@@ -48,7 +45,10 @@ def test_an_added_account_is_listed_with_its_secret_apart(shell: Shell) -> None:
     assert re.fullmatch(re.escape(where) + because, answer.stderr)
     (account,) = book.load(shell.home / "accounts.toml")
     assert (account.name, account.kind, account.enabled, account.rank) == ("work", Kind.SETUP_TOKEN, True, None)
-    assert FileStore(shell.home / "secrets.json").get(account.id) == parse("setup-token", PLANTED)
+    kept = FileStore(shell.home / "secrets.json").get(account.id)
+    assert (kept.kind, kept.access) == ("setup-token", Secret(PLANTED))
+    assert kept.expires_at is not None
+    assert timedelta(days=364) < kept.expires_at - datetime.now(UTC) <= timedelta(days=365)
     assert {path.stat().st_mode & 0o77 for path in [shell.home, *shell.home.iterdir()]} == {0}
 
 
@@ -68,7 +68,9 @@ def test_each_kind_is_taken_from_stdin(shell: Shell, kind: str, secret: str) -> 
     shell.add("work", kind=kind, secret=secret)
     (account,) = book.load(shell.home / "accounts.toml")
 
-    assert FileStore(shell.home / "secrets.json").get(account.id) == parse(kind, secret)
+    assert replace(FileStore(shell.home / "secrets.json").get(account.id), expires_at=None) == replace(
+        parse(kind, secret), expires_at=None
+    )
 
 
 def test_a_chosen_file_is_not_announced(shell: Shell) -> None:
@@ -135,7 +137,7 @@ def test_replace_mends_an_account_without_a_secret(shell: Shell) -> None:
     for broken in ("{}", json.dumps({account.id: {"kind": "x"}})):
         secrets.write_text(f'{{"version": 1, "accounts": {broken}}}')
         shell.add("work", "--replace")
-        assert FileStore(secrets).get(account.id) == parse("setup-token", planted("work"))
+        assert FileStore(secrets).get(account.id).access == Secret(planted("work"))
 
 
 def test_wrong_files_are_left(shell: Shell) -> None:
@@ -166,39 +168,49 @@ def test_twins_become_one(shell: Shell) -> None:
     assert set(FileStore(shell.home / "secrets.json").ids()) == {one.id for one in known}
 
 
-def test_a_failed_write_of_the_account_takes_the_secret_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """When accounts.toml cannot be written, a new secret is forgotten and a replaced one is as before."""
-    path, store = tmp_path / "accounts.toml", MemoryStore()
-    command._save(path, store, None, WORK, OLD)
-
-    def refuse(_disk: Disk, source: Path, target: Path) -> None:
-        raise OSError(28, "No space left", str(source), None, str(target))
-
-    monkeypatch.setattr(Disk, "replace", refuse)
-    other = Account(id=AccountId("b2"), name="other", provider="anthropic", kind=Kind.SETUP_TOKEN)
-    with pytest.raises(NotWritten):
-        command._save(path, store, None, other, NEW)
-    with pytest.raises(NotWritten):
-        command._save(path, store, WORK, WORK, NEW)
-
-    assert store.ids() == ("a1",)
-    assert store.get("a1") == OLD
-    assert book.load(path) == (WORK,)
+def login_file(
+    name: str, *, refresh: str | None = "sk-ant-ort01-PLANTED", ends_in: timedelta = timedelta(hours=8)
+) -> str:
+    """A login file of its own, whose access token ends so soon."""
+    ends = int((datetime.now(UTC) + ends_in).timestamp() * 1000)
+    return json.dumps(
+        {"accessToken": planted(name), "refreshToken": refresh and f"{refresh}-{name}", "expiresAt": ends}
+    )
 
 
-def test_a_change_meanwhile_is_a_failure_that_touches_nothing(tmp_path: Path) -> None:
-    """What another program added or removed while the secret was typed is respected."""
-    path, store = tmp_path / "accounts.toml", MemoryStore()
-    with pytest.raises(Failure, match="meanwhile"):
-        command._save(path, store, WORK, WORK, NEW)
-    command._save(path, store, None, WORK, OLD)
-    twin = Account(id=AccountId("b2"), name="work", provider="anthropic", kind=Kind.OAUTH)
-    with pytest.raises(Failure, match="meanwhile"):
-        command._save(path, store, None, twin, NEW)
+POORER = [  # what comes, why it is not taken
+    (login_file("alone", refresh=None), "it renews itself, and the new one cannot"),
+    (login_file("stale", ends_in=timedelta(hours=-1)), "it is live, and the new one has expired"),
+    (login_file("older", ends_in=timedelta(hours=7)), "it was renewed later than the new one, which may be spent"),
+]
 
-    assert book.load(path) == (WORK,)
-    assert store.ids() == ("a1",)
-    assert store.get("a1") == OLD
+
+@pytest.mark.parametrize(("given", "why"), POORER, ids=["alone", "stale", "older"])
+def test_a_poorer_secret_is_taken_by_force_only(shell: Shell, given: str, why: str) -> None:
+    """A good secret is not lost to one that can do less, and the line says how to do it all the same."""
+    shell.add("work", kind="oauth", secret=login_file("good"))
+    before = (shell.home / "secrets.json").read_bytes()
+    done = shell.run("add", "work", "--replace", given=given, code=1)
+
+    assert done.stderr == (
+        f"flowpool: the secret that work has is better: {why}; nothing was saved; add --force to replace it all the same, "
+        "or run: flowpool login work\n"
+    )
+    assert (shell.home / "secrets.json").read_bytes() == before
+    shell.run("add", "work", "--replace", "--force", given=given)
+    assert (shell.home / "secrets.json").read_bytes() != before
+
+
+def test_a_setup_token_seen_again_grows_no_younger(shell: Shell) -> None:
+    """Its end stays where it was when it was first seen."""
+    shell.add("work")
+    (account,) = book.load(shell.home / "accounts.toml")
+    store = FileStore(shell.home / "secrets.json")
+    first = store.get(account.id)
+    shell.add("work", "--replace")
+    assert store.get(account.id).expires_at == first.expires_at
+    shell.add("work", "--replace", secret=planted("another"))
+    assert store.get(account.id).expires_at != first.expires_at
 
 
 TWIN = "the account work has this secret already; make another one for"
@@ -212,12 +224,12 @@ REFUSED = [  # arguments, given, the line
     (
         ("home", "--kind", "oauth"),
         f"'{PLANTED}'",
-        f"{TWIN} home, then run: flowpool add home --kind oauth",
+        f"{TWIN} home, then run: flowpool login home",
     ),
     (
         ("other", "--replace"),
         PLANTED,
-        f"{TWIN} other, then run: flowpool add other --replace",
+        f"{TWIN} other, then run: flowpool add other --replace --kind setup-token",
     ),
     (
         ("wrok", "--replace"),
@@ -409,6 +421,26 @@ def test_a_running_proxy_is_said_to_have_it(shell: Shell, answer: bytes, has: st
     assert rows(shell) == [13, 18, 19]
 
 
+def test_whose_a_login_is_comes_from_the_provider(shell: Shell) -> None:
+    """A login whose scope allows it is asked about once it was accepted; the line and the account say whose it is."""
+    said = {"account": {"uuid": "u-1", "email": "me@example.org"}, "organization": {"uuid": "o-1", "name": "Org"}}
+    heard: list[bytes] = []
+    with listening(reply(json.dumps(said).encode()), heard) as address:
+        asking(shell, address)
+        done = shell.run("add", "work", "--kind", "oauth", given=login_file("work"))
+        again = shell.run("add", "home", "--kind", "oauth", given=login_file("home"), code=1)
+
+    assert done.stdout == "added work (oauth, anthropic): me@example.org, Org; checked: accepted\n"
+    assert again.stderr == (
+        "flowpool: this login (me@example.org, Org) is the account work already, and not home; run: flowpool login work\n"
+    )
+    assert [one.split()[1] for one in heard] == [b"/v1/models", b"/api/oauth/profile"] * 2
+    (account,) = book.load(shell.home / "accounts.toml")
+    assert account.identity == Identity(
+        owner="u-1", organization="o-1", email="me@example.org", organization_name="Org"
+    )
+
+
 def held(shell: Shell) -> None:
     """A limit, and what the old secret was refused for."""
     (account,) = book.load(shell.home / "accounts.toml")
@@ -463,24 +495,10 @@ def test_a_state_that_cannot_be_written_is_a_word_on_stderr(shell: Shell) -> Non
     assert done.stderr.count("\n") == 1
 
 
-def test_a_twin_is_found_among_secrets_that_cannot_be_read(tmp_path: Path) -> None:
-    """What cannot be read is passed over."""
-    path, store = tmp_path / "accounts.toml", MemoryStore()
-    lost, home = (
-        Account(id=AccountId(name), name=name, provider="anthropic", kind=Kind.SETUP_TOKEN) for name in ("lost", "home")
-    )
-    book.edit(path, lambda _: (lost, WORK))
-    store.put(WORK.id, OLD)
-    with pytest.raises(Failure, match="the account work has this secret already"):
-        command._save(path, store, None, home, OLD)
-
-    assert store.ids() == (WORK.id,)
-
-
 def test_another_provider_is_refused() -> None:
     """An account stays with its provider."""
     with pytest.raises(Failure, match="of anthropic, not of openai"):
-        command._account(WORK, "work", None, "openai")
+        command._kind(WORK, "work", None, "openai")
 
 
 def test_a_terminal_is_asked_without_echo(shell: Shell) -> None:

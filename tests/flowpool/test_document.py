@@ -68,7 +68,9 @@ def test_without_a_proxy_the_document_is_whole() -> None:
     alone = document.without_proxy("1", "127.0.0.1:1", "perishing", (account, account | {"enabled": False}))
 
     assert set(alone) == set(FULL)
+    times = ["rank", "expires_at", "refresh_expires_at", "checked_at", "state"]
     assert all(set(one) == set(FULL["accounts"][0]) for one in alone["accounts"])
+    assert all(list(one)[5:10] == times for one in alone["accounts"])
     assert [one["state"] for one in alone["accounts"]] == ["unmeasured", "disabled"]
     assert document.read(alone).pid is None
 

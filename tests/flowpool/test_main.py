@@ -69,7 +69,7 @@ UNKNOWN = [
     ("ls", "there is no command ls; did you mean accounts?"),
     ("delete", "there is no command delete; did you mean remove?"),
     ("start", "there is no command start; did you mean serve?"),
-    ("login", "there is no command login; did you mean add?"),
+    ("logni", "there is no command logni; did you mean login?"),
     ("zz", f"there is no command zz; there are: {', '.join(COMMANDS)}"),
     ("\x1b[2J", f"there is no command (hidden); there are: {', '.join(COMMANDS)}"),
 ]

@@ -53,7 +53,7 @@ def test_an_unknown_name_is_answered_with_the_nearest(typed: str, says: str) -> 
 
 def test_without_accounts_the_way_to_the_first_is_said() -> None:
     """A newcomer is told what to do."""
-    with pytest.raises(Failure, match="there are none yet; add one with: flowpool add NAME"):
+    with pytest.raises(Failure, match="there are none yet; add one with: flowpool login NAME"):
         names.find((), ["work"])
 
 

@@ -23,6 +23,7 @@ overloaded = [1, 2]
 throttle_default_s = 2
 throttle_wait_s = 10
 budget_s = 10
+renewal_s = 20
 stale_s = 1
 [log]
 level = "info"

@@ -1,4 +1,4 @@
-"""Times as services write them and as people read them."""
+"""Times as services write them."""
 
 import os
 import time
@@ -125,7 +125,6 @@ def test_the_machine_s_zone_changes_nothing(now: datetime) -> None:
     soon = now + timedelta(minutes=1)
     assert times.reset(str(int(soon.timestamp())), WEEK, now) == soon
     assert times.delay(f"{soon:%a, %d %b %Y %H:%M:%S} GMT", now) == timedelta(minutes=1)
-    assert times.said(soon, now) == f"{soon:%H:%M} UTC"
 
 
 @pytest.mark.parametrize(
@@ -139,9 +138,3 @@ def test_the_machine_s_zone_changes_nothing(now: datetime) -> None:
 def test_the_next_month(now: datetime, first: datetime) -> None:
     """A month ends where UTC ends it."""
     assert times.next_month(now) == first
-
-
-def test_times_for_people() -> None:
-    """A time within a day is an hour; a later one has its day."""
-    assert times.said(NOON + timedelta(hours=2, minutes=20), NOON) == "14:20 UTC"
-    assert times.said(NOON + timedelta(days=2, hours=21), NOON) == "Thu 3 Dec 09:00 UTC"

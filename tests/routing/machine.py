@@ -7,10 +7,21 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initial
 
 from routing.decisions import GiveUp, Use, Wait
 from routing.gates import bar
-from routing.observations import AccountsChanged, Answered, Dispatched, Ended, Succeeded
+from routing.health import Standing
+from routing.observations import (
+    AccountsChanged,
+    Answered,
+    Checked,
+    CredentialChanged,
+    Dispatched,
+    Ended,
+    RenewalFailed,
+    Succeeded,
+)
 from routing.readings import Status
 from routing.router import Router
 from routing.rules import Rules
+from routing.snapshot import State
 from routing.trail import Attempt, Trail
 from routing.verdicts import AuthLadder, HoldOrder, Hop, Left, Verdict, VerdictKind
 from routing.words import Account, AccountId, Demand, ExchangeId
@@ -18,7 +29,7 @@ from tests.routing.made import ANN, BEN, CAT, HAIKU, NOON, OPUS, account, demand
 
 OK = Verdict(row=8, kind=VerdictKind.OK, because="ok")
 SECONDS = st.floats(-3600, 7200, allow_nan=False)
-ROWS = st.sampled_from([12, 13, 14, 18, 19, 20, 21, 22, 23])
+ROWS = st.sampled_from([12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23])
 
 
 class Flight:
@@ -35,7 +46,7 @@ class Flight:
 def refusal(row: int, asked: Demand, until: datetime) -> Verdict:
     """A refusal of that row, with a hold where the row has one."""
     hops = Hop.NO if row == 23 else Hop.ONE if row in {14, 21, 22} else Hop.EACH
-    left = Left.OWN if row in {12, 13, 18, 19} else Left.RELAY
+    left = Left.OWN if row in {12, 13, 16, 17, 18, 19} else Left.RELAY
     hold = None
     if row in {12, 19}:
         hold = HoldOrder(until=until, family=asked.family)
@@ -59,6 +70,8 @@ class RouterMachine(RuleBasedStateMachine):
         self.router = Router(Rules())
         self.accounts: dict[AccountId, Account] = {}
         self.in_flight: dict[ExchangeId, AccountId] = {}
+        self.broken: set[AccountId] = set()
+        self.ended: set[AccountId] = set()
         self.count = 0
         self.change({ANN, BEN, CAT}, set())
 
@@ -72,7 +85,38 @@ class RouterMachine(RuleBasedStateMachine):
         """Accounts are added, removed, enabled, disabled."""
         self.accounts = {name: account(name, enabled=name not in off) for name in sorted(there)}
         self.in_flight = {flight: name for flight, name in self.in_flight.items() if name in there}
-        self.router.observe(AccountsChanged(accounts=tuple(self.accounts.values())))
+        self.broken &= there
+        self.ended &= there
+        self._tell()
+
+    @rule(which=st.sets(st.sampled_from([ANN, BEN, CAT])))
+    def secrets_go(self, which: set[AccountId]) -> None:
+        """The secrets of these cannot be read, those of all others can."""
+        self.broken = which & self.accounts.keys()
+        self._tell()
+
+    def _tell(self) -> None:
+        pool = tuple(self.accounts.values())
+        self.router.observe(AccountsChanged(accounts=pool, unsigned=dict.fromkeys(self.broken, "gone")))
+
+    @rule(name=st.sampled_from([ANN, BEN, CAT]), until=st.none() | SECONDS, bars=st.booleans())
+    def is_not_renewed(self, name: AccountId, until: float | None, bars: bool) -> None:
+        """A login could not be renewed, for now or for good."""
+        end = None if until is None else self.now + timedelta(seconds=until)
+        if bars and end is None and name in self.accounts:
+            self.ended.add(name)
+        self.router.observe(RenewalFailed(account=name, at=self.now, because="no answer", until=end, bars=bars))
+
+    @rule(name=st.sampled_from([ANN, BEN, CAT]), standing=st.sampled_from(Standing))
+    def is_checked(self, name: AccountId, standing: Standing) -> None:
+        """The provider says what it thinks of a credential."""
+        self.router.observe(Checked(account=name, standing=standing, at=self.now))
+
+    @rule(name=st.sampled_from([ANN, BEN, CAT]))
+    def logs_in(self, name: AccountId) -> None:
+        """A person gives an account a new credential."""
+        self.ended.discard(name)
+        self.router.observe(CredentialChanged(account=name, at=self.now))
 
     @rule(
         target=flights,
@@ -161,6 +205,7 @@ class RouterMachine(RuleBasedStateMachine):
         """Nobody serves who is gone or disabled, or held unless it is to see whether that still stands."""
         chosen = self.accounts[choice.account]
         assert chosen.enabled
+        assert choice.account not in self.broken | self.ended
         barred = bar(chosen, flight.asked, self.router.remembered().holds.get(choice.account, ()), self.now)
         assert barred is None or choice.because == "to see whether its hold still stands"
 
@@ -170,3 +215,12 @@ class RouterMachine(RuleBasedStateMachine):
         for picture in self.router.snapshot(self.now).accounts:
             flying = sum(name == picture.account.id for name in self.in_flight.values())
             assert picture.in_flight == flying
+
+    @invariant()
+    def who_has_no_login_is_shown_so(self) -> None:
+        """Nothing but a secret or a new login changes how such an account stands, and it is not checked meanwhile."""
+        shown = {picture.account.id: picture.state for picture in self.router.snapshot(self.now).accounts}
+        enabled = {name for name, account in self.accounts.items() if account.enabled}
+        assert {name for name in enabled if shown[name] is State.BROKEN} == enabled & self.broken
+        assert all(shown[name] is State.AUTH_DEAD for name in (enabled & self.ended) - self.broken)
+        assert not set(self.router.to_check(self.now)) & (self.broken | self.ended)

@@ -12,18 +12,24 @@ from routing.holds import (
     AccountHolds,
     Hold,
     Ladder,
+    after_acceptance,
     after_success,
     barring,
+    by_answers,
     climbed,
     end_of,
+    ended_login,
     placed,
     taken_back,
+    unrenewed,
+    unsigned,
 )
 from routing.readings import Reading, Status
 from routing.rules import Holds
 from routing.verdicts import AuthLadder, SoonestReset
 from routing.words import Demand, ExchangeId
 from tests.routing.made import (
+    ANN,
     EXCHANGE,
     HAIKU,
     NOON,
@@ -109,7 +115,7 @@ def test_a_limit_is_lifted_when_every_window_shows_room(row: int, shown: tuple[R
     assert lifted is (after_success(held, demand(), shown, SOON) == ())
 
 
-@pytest.mark.parametrize("row", [9, 11, 12, 13, 14, 18, 19, 20])
+@pytest.mark.parametrize("row", [9, 11, 12, 13, 14, 17, 18, 19, 20])
 @pytest.mark.parametrize(("family", "lifted"), [(None, True), (OPUS, True), (HAIKU, False)])
 def test_what_rests_on_no_window_is_lifted_by_any_success_in_its_scope(
     row: int, family: str | None, lifted: bool
@@ -121,11 +127,12 @@ def test_what_rests_on_no_window_is_lifted_by_any_success_in_its_scope(
 
 
 def test_a_shorter_hold_confirms_a_longer_one() -> None:
-    """The later end stays, and only a request sent after the confirmation can lift it."""
+    """The later end stays, only a request sent after the confirmation can lift it, and when it began is still known."""
     held = placed((hold(end=3),), hold(end=1, set_at=30))
 
-    assert (hold(end=3, set_at=30),) == held
-    assert (hold(end=4, set_at=30),) == placed(held, hold(end=4, set_at=10))
+    assert (replace(hold(end=3, set_at=30), since=NOON),) == held
+    assert (replace(hold(end=4, set_at=30), since=NOON),) == placed(held, hold(end=4, set_at=10))
+    assert [one.began_at for one in placed(held, hold(end=9, set_at=4 * 3600))] == [NOON + hours(4)]
 
 
 def test_a_hold_that_is_over_when_it_is_set_is_none() -> None:
@@ -216,3 +223,36 @@ def test_a_restored_hold_that_is_met_again_is_no_longer_restored() -> None:
         (restored.until, False)
     ]
     assert [one.restored for one in placed((restored,), restored)] == [True]
+
+
+def test_a_login_that_is_to_be_renewed_is_held_until_then() -> None:
+    """For every family, by its own row, and any later success ends it."""
+    one = unrenewed(ANN, "no answer", NOON, NOON + hours(1))
+
+    assert (one.row, one.family, one.ends, one.because) == (17, None, NOON + hours(1), "no answer")
+    assert after_success((one,), demand(), (), SOON) == ()
+
+
+@pytest.mark.parametrize("one", [unsigned(ANN, "gone"), ended_login(ANN, "ended", NOON)])
+def test_what_only_a_mend_ends_stands_beside_what_answers_set(one: Hold) -> None:
+    """It has no end, no success and no check ends it, a restart does not bring it back, and a refusal's hold keeps its own end."""
+    held = placed((one,), hold(18, end=1))
+
+    assert one.ends is None
+    assert set(held) == {one, hold(18, end=1)}
+    assert after_success(held, demand(), (), SOON) == after_acceptance(held, SOON) == (one,)
+    assert by_answers(held) == (hold(18, end=1),)
+
+
+def test_when_a_secret_went_is_not_known() -> None:
+    """Of every other hold it is known when it was met first."""
+    assert unsigned(ANN, "gone").began_at is None
+    assert ended_login(ANN, "ended", NOON).began_at == hold().began_at == NOON
+
+
+@given(st.lists(holds, max_size=6), moments)
+def test_an_acceptance_ends_only_what_the_credential_was_refused_for(many: list[Hold], at: datetime) -> None:
+    """Rows 17, 18 and 19 that were met before; limits and what was met later stand."""
+    held = all_placed(many)
+
+    assert after_acceptance(held, at) == tuple(h for h in held if h.row not in {17, 18, 19} or h.set_at >= at)

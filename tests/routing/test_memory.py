@@ -7,15 +7,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from routing.holds import Ladder
+from routing.health import Check, Standing
+from routing.holds import Cure, Ladder
+from routing.lifetimes import Lifetime
 from routing.memory import Memory, all_said_forbidden
 from routing.observations import (
     AccountsChanged,
     Answered,
+    Checked,
     CredentialChanged,
     Dispatched,
     Ended,
     HoldsLifted,
+    Observation,
+    RenewalFailed,
     Restored,
     Succeeded,
 )
@@ -199,16 +204,226 @@ def test_a_balance_holds_until_the_soonest_reset() -> None:
 
 
 def test_a_new_credential_lifts_what_the_old_one_was_refused_for() -> None:
-    """Rows 18 and 19 end and the ladder starts again; limits stay."""
+    """Rows 17 to 19 and an ended login end, the ladder and the schedule start again; limits stay."""
     memory = known()
     for met in (auth(), forbidden(), limit()):
         answer(memory, met)
+    memory.learn(unrenewed(until=1))
+    memory.learn(unrenewed())
+    memory.learn(unrenewed(bars=False))
+    assert sorted(rows(memory)) == [13, 17, 18, 18, 19]
+    assert ANN in memory.logins.unrenewed
     memory.learn(CredentialChanged(account=ANN, at=NOON))
     memory.learn(CredentialChanged(account=BEN, at=NOON))
 
     assert rows(memory) == [13]
+    assert memory.logins.unrenewed == {}
+    assert memory.logins.check(ANN).next_at is None
     answer(memory, auth(), at=0)
     assert 900 in ends(memory)
+
+
+def unrenewed(*, until: float | None = None, bars: bool = True, at: float = 0) -> RenewalFailed:
+    """Ann's login could not be renewed; until: hours after noon; at: seconds after noon."""
+    end = None if until is None else NOON + hours(until)
+    return RenewalFailed(account=ANN, at=NOON + seconds(at), because="no answer", until=end, bars=bars)
+
+
+def check(standing: Standing, at: float = 60, because: str = "") -> Checked:
+    """Ann's credential was checked; at: seconds after noon."""
+    return Checked(account=ANN, standing=standing, at=NOON + seconds(at), because=because)
+
+
+@pytest.mark.parametrize(
+    ("until", "bars", "held"),
+    [
+        (None, True, [(18, None, Cure.LOGIN)]),
+        (2, True, [(17, NOON + hours(2), Cure.ANSWER)]),
+        (-1, True, []),
+        (None, False, []),
+        (2, False, []),
+    ],
+)
+def test_a_login_that_was_not_renewed(until: float | None, bars: bool, held: list[object]) -> None:
+    """It bars only an access token that serves no more: until it is tried again, or until a new login comes."""
+    memory = known()
+    memory.learn(unrenewed(until=until, bars=bars))
+
+    assert [(one.row, one.ends, one.cure) for one in memory.holds.get(ANN, ())] == held
+    assert (ANN in memory.logins.unrenewed) is not bars
+    assert all(one.cure is Cure.ANSWER for one in memory.remembered().holds.get(ANN, ()))
+
+
+def test_a_renewal_that_is_tried_again_sooner_shortens_nothing() -> None:
+    """The later end stands; a success to a later request ends it."""
+    memory = known()
+    for until in (1, 3, 2):
+        memory.learn(unrenewed(until=until))
+    assert [one.until for one in memory.holds[ANN]] == [NOON + hours(3)]
+
+    answer(memory, OK, sent=0)
+    assert rows(memory) == [17]
+    answer(memory, OK, sent=1)
+    assert rows(memory) == []
+
+
+def test_an_ended_login_outlives_everything_but_a_new_one() -> None:
+    """No answer, no check, no lifting and no word on secrets ends it; a refusal beside it keeps its own end."""
+    memory = known()
+    memory.learn(unrenewed())
+    answer(memory, auth(), sent=2, at=3)
+    answer(memory, OK, sent=4)
+    memory.learn(check(Standing.VALID))
+    memory.learn(HoldsLifted(account=ANN, at=NOON))
+    memory.learn(AccountsChanged(accounts=(account(ANN), account(BEN)), unsigned={ANN: "gone"}))
+    memory.learn(AccountsChanged(accounts=(account(ANN), account(BEN))))
+    assert [(one.row, one.cure) for one in memory.holds[ANN]] == [(18, Cure.LOGIN)]
+
+    memory.learn(CredentialChanged(account=ANN, at=NOON))
+    assert memory.holds == {}
+
+
+def test_a_check_that_accepts_ends_what_was_refused() -> None:
+    """Rows 17 to 19 that were met before, the ladder and the schedule; limits stay, and the time is noted."""
+    memory = known()
+    for met in (auth(), forbidden(), limit()):
+        answer(memory, met)
+    memory.learn(unrenewed(until=1))
+    memory.learn(check(Standing.VALID, at=0.5))
+    assert (sorted(rows(memory)), ANN in memory.logins.ladders) == ([13, 18, 19], True)
+
+    memory.learn(check(Standing.VALID, at=2))
+    assert (rows(memory), memory.logins.ladders) == ([13], {})
+    assert memory.logins.check(ANN) == Check(checked_at=NOON + seconds(2))
+
+
+@pytest.mark.parametrize("standing", [Standing.INVALID, Standing.DISABLED])
+def test_checks_that_refuse_climb_the_ladder(standing: Standing) -> None:
+    """As answers do: 15 minutes, doubling; and the next look is ever further off."""
+    memory = known()
+    answer(memory, auth(), at=0)
+    looks = []
+    for at in (60, 180, 420):
+        memory.learn(check(standing, at, because="revoked"))
+        looks.append((ends(memory), memory.logins.check(ANN).next_at))
+
+    assert looks == [
+        ([at + span], NOON + seconds(then)) for at, span, then in ((60, 1800, 180), (180, 3600, 420), (420, 7200, 900))
+    ]
+    assert [(one.row, one.because, one.began_at) for one in memory.holds[ANN]] == [(18, "revoked", NOON)]
+
+
+@pytest.mark.parametrize("standing", [Standing.UNKNOWN, Standing.LIMITED])
+def test_a_check_that_tells_nothing_changes_nothing(standing: Standing) -> None:
+    """But the time of the next look: the same distance again."""
+    memory = known()
+    answer(memory, auth(), at=0)
+    before = (memory.holds.copy(), memory.logins.ladders.copy())
+    memory.learn(check(standing, 60))
+
+    assert (memory.holds, memory.logins.ladders) == before
+    assert memory.logins.check(ANN) == Check(failures=1, next_at=NOON + seconds(120), checked_at=NOON)
+
+
+def test_nothing_is_learned_of_a_login_that_is_gone() -> None:
+    """A renewal and a check that end after the account was removed leave no trace."""
+    memory = known(account(BEN))
+    for late in (unrenewed(), unrenewed(bars=False), check(Standing.INVALID), check(Standing.VALID)):
+        memory.learn(late)
+
+    assert memory.remembered() == Remembered()
+    assert memory.logins.unrenewed == {}
+
+
+def test_a_check_without_words_has_some() -> None:
+    """A person reads why the account is held, whatever the provider said."""
+    memory = known()
+    memory.learn(check(Standing.INVALID))
+
+    assert [one.because for one in memory.holds[ANN]] == ["its credential is not accepted"]
+
+
+def test_what_was_known_of_a_lifetime_stays_until_it_is_told_anew() -> None:
+    """Accounts that are told of without one keep theirs; one that is gone has none."""
+    memory = known()
+    year, login = Lifetime(expires_at=NOON + hours(8760)), Lifetime(is_refreshable=True)
+    pool = (account(ANN), account(BEN))
+    memory.learn(AccountsChanged(accounts=pool, lifetimes={ANN: year, BEN: login, AccountId("gone"): year}))
+    memory.learn(AccountsChanged(accounts=pool, lifetimes={ANN: login}))
+    assert memory.logins.lifetimes == {ANN: login, BEN: login}
+
+    memory.learn(AccountsChanged(accounts=(account(ANN),)))
+    assert memory.remembered().lifetimes == {ANN: login}
+
+
+failures = st.one_of(
+    st.builds(
+        RenewalFailed,
+        account=st.just(ANN),
+        at=moments,
+        because=st.just("no answer"),
+        until=st.none() | moments,
+        bars=st.booleans(),
+    ),
+    st.builds(
+        Checked,
+        account=st.just(ANN),
+        standing=st.sampled_from([s for s in Standing if s is not Standing.VALID]),
+        at=moments,
+    ),
+)
+helps = st.one_of(
+    st.builds(
+        Answered,
+        exchange=st.just(EXCHANGE),
+        account=st.just(ANN),
+        demand=st.just(demand()),
+        verdict=refusals | st.just(OK),
+        sent_at=moments,
+        at=moments,
+    ),
+    st.builds(Checked, account=st.just(ANN), standing=st.just(Standing.VALID), at=moments),
+    st.builds(HoldsLifted, account=st.just(ANN), at=moments),
+    st.builds(Ended, exchange=st.just(EXCHANGE), trail=st.just(trail(attempt("ann", forbidden()))), at=moments),
+    st.builds(Restored, remembered=st.just(Remembered(holds={ANN: (hold(18),)})), at=moments),
+)
+renewals = st.builds(CredentialChanged, account=st.just(ANN), at=moments)
+
+
+@given(st.lists(failures | helps | renewals, max_size=10))
+def test_nothing_mends_a_secret_that_is_not_at_hand(told: list[Observation]) -> None:
+    """Whatever happens, only word that it is there ends its want."""
+    memory = known()
+    pool = (account(ANN), account(BEN))
+    memory.learn(AccountsChanged(accounts=pool, unsigned={ANN: "gone"}))
+    for one in told:
+        memory.learn(one)
+    assert [one.cure for one in memory.holds[ANN]].count(Cure.SECRET) == 1
+
+    memory.learn(AccountsChanged(accounts=pool))
+    assert Cure.SECRET not in [one.cure for one in memory.holds.get(ANN, ())]
+
+
+@given(st.lists(failures | helps, max_size=10))
+def test_nothing_but_a_new_credential_mends_an_ended_login(told: list[Observation]) -> None:
+    """No sequence of answers, checks and liftings lets the account serve again."""
+    memory = known()
+    memory.learn(unrenewed())
+    for one in told:
+        memory.learn(one)
+    assert [one.cure for one in memory.holds[ANN]].count(Cure.LOGIN) == 1
+
+
+@given(st.lists(failures, max_size=10))
+def test_failures_alone_never_shorten_a_hold(told: list[Observation]) -> None:
+    """Whatever fails next and whenever, no bar that stood ends earlier."""
+    memory = known()
+    last = datetime.min.replace(tzinfo=NOON.tzinfo)
+    for one in told:
+        memory.learn(one)
+        now_last = max((held.until for held in memory.holds.get(ANN, ())), default=last)
+        assert last <= now_last
+        last = now_last
 
 
 @given(st.lists(refusals, max_size=6))
@@ -222,7 +437,7 @@ def test_lifting_ends_every_hold_of_one_account(met: list[Verdict]) -> None:
     memory.learn(HoldsLifted(account=ANN, at=NOON))
 
     assert ANN not in memory.holds
-    assert ANN not in memory.ladders
+    assert ANN not in memory.logins.ladders
     assert memory.holds.get(BEN) == before
 
 
@@ -313,7 +528,7 @@ def test_a_removed_account_is_forgotten() -> None:
     answer(memory, auth(), shown=[reading()])
     memory.learn(Succeeded(exchange=EXCHANGE, account=ANN, demand=demand(), at=NOON))
 
-    assert (memory.readings, memory.holds, memory.ladders, memory.requests) == ({}, {}, {}, {BEN: 1})
+    assert (memory.readings, memory.holds, memory.logins.ladders, memory.requests) == ({}, {}, {}, {BEN: 1})
     assert (memory.leases.count(ANN), memory.leases.count(BEN)) == (0, 0)
     assert memory.habits.warm(demand(), NOON) is None
 
@@ -350,7 +565,7 @@ def test_what_was_observed_since_the_start_is_newer_than_what_was_restored() -> 
         14: (NOON + hours(1), True),
         18: (NOON + seconds(901), False),
     }
-    assert memory.ladders[ANN].failures == 1
+    assert memory.logins.ladders[ANN].failures == 1
     assert memory.habits.warm(demand(), NOON) == ANN
     assert memory.lines == {"new": {OPUS, HAIKU}}
 
@@ -371,11 +586,11 @@ def test_only_a_secret_ends_the_want_of_one() -> None:
     """No answer, no new credential and no lifting ends it, a restart does not remember it, and what answers set stays."""
     memory = Memory(rules=Holds())
     pool = (account(ANN), account(BEN))
-    memory.learn(AccountsChanged(accounts=pool, unsigned=frozenset({ANN})))
+    memory.learn(AccountsChanged(accounts=pool, unsigned={ANN: "its keyring is locked"}))
     memory.learn(CredentialChanged(account=ANN, at=NOON))
     memory.learn(HoldsLifted(account=ANN, at=NOON))
 
-    assert [(hold.row, hold.ends) for hold in memory.holds[ANN]] == [(18, None)]
+    assert [(hold.row, hold.ends, hold.because) for hold in memory.holds[ANN]] == [(18, None, "its keyring is locked")]
     assert memory.remembered().holds == {}
     memory.learn(AccountsChanged(accounts=pool))
     assert memory.holds == {}

@@ -2,6 +2,7 @@
 
 from typing import get_args
 
+from routing.health import Standing
 from routing.observations import Answered, Observation
 from routing.remembered import Remembered
 from routing.router import Router
@@ -22,6 +23,10 @@ def test_the_router_takes_every_kind_of_observation() -> None:
         "at": NOON,
         "trail": trail(),
         "remembered": Remembered(),
+        "because": "why",
+        "until": None,
+        "bars": True,
+        "standing": Standing.INVALID,
     }
 
     for kind in get_args(Observation.__value__):

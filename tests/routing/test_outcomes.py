@@ -1,5 +1,6 @@
 """Tests of routing/outcomes.py."""
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from routing.decisions import Answer, Barred, GiveUp, Wait
 from routing.holds import Hold
 from routing.outcomes import Dead, outcome
+from routing.relogin import Renewal, relogin
 from routing.rules import Rules, Waiting
 from routing.trail import Attempt
 from routing.words import Account, AccountId, Demand
@@ -36,6 +38,7 @@ from tests.routing.made import (
     trail,
 )
 
+UNRENEWED = relogin(replace(auth(), asks_renewal=True), renewal=Renewal.FAILED)
 POOL = (account(ANN), account(BEN))
 SOON = 0.05  # hours: three minutes
 
@@ -108,6 +111,12 @@ WAITS = [
         SOON,
     ),
     ("another family's hold bars nobody", dead(ann(12, 0.01, family=HAIKU), ben(12, SOON, family=OPUS)), SOON),
+    ("a login that is being renewed recovers", dead(ann(17, SOON), ben(13, 2)), SOON),
+    (
+        "also when it was refused here",
+        dead(ann(17, SOON), ben(18), met=(attempt(ANN, UNRENEWED), attempt(BEN, auth()))),
+        SOON,
+    ),
     ("also after a refusal", dead(ann(13, SOON), ben(18), met=(attempt(ANN, limit()), attempt(BEN, auth()))), SOON),
 ]
 
@@ -153,6 +162,8 @@ ANSWERS = [
         Answer.LOCKED_OUT,
         None,
     ),
+    ("A: a renewal that takes long", dead(ann(17, 1), ben(18)), Answer.LIMITED, ANN),
+    ("A: one of them may be renewed yet", dead(ben(18), met=(attempt(ANN, UNRENEWED),)), Answer.LIMITED, BEN),
     ("C: none enabled", dead(ann(13), accounts=(account(ANN, enabled=False),)), Answer.NONE_ENABLED, None),
     ("C: no account at all", dead(accounts=()), Answer.NONE_ENABLED, None),
     (

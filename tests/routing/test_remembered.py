@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from routing.health import Check
 from routing.holds import Hold, Ladder
+from routing.lifetimes import Lifetime
 from routing.readings import Reading, Source
 from routing.remembered import Remembered, is_outdated, still_standing
 from routing.stickiness import Stick
@@ -39,6 +41,8 @@ def test_nothing_comes_back_of_an_account_that_is_gone() -> None:
         readings={(ANN, "7d"): reading(), (BEN, "7d"): reading()},
         holds={ANN: (hold(),), BEN: (hold(name=BEN),)},
         ladders={ANN: Ladder(failures=2, set_at=NOON), BEN: Ladder(failures=1, set_at=NOON)},
+        checks=dict.fromkeys((ANN, BEN), Check(failures=1)),
+        lifetimes=dict.fromkeys((ANN, BEN), Lifetime()),
         sticks={TALK: Stick(account=ANN, until=NOON), CHAT: Stick(account=BEN, until=NOON)},
         lines={"new": frozenset({OPUS})},
     )
@@ -47,6 +51,7 @@ def test_nothing_comes_back_of_an_account_that_is_gone() -> None:
     assert kept.readings.keys() == {(ANN, "7d")}
     assert kept.holds == {ANN: (replace(hold(), by=None, restored=True),)}
     assert kept.ladders == {ANN: Ladder(failures=2, set_at=NOON)}
+    assert (kept.checks, kept.lifetimes) == ({ANN: Check(failures=1)}, {ANN: Lifetime()})
     assert kept.sticks == {TALK: Stick(account=ANN, until=NOON)}
     assert kept.lines == {"new": frozenset({OPUS})}
 
@@ -61,8 +66,17 @@ def test_an_account_without_a_running_hold_has_none() -> None:
 
 def test_a_clock_that_went_back_leaves_nothing_in_the_future() -> None:
     """A hold and a ladder set later than now count from now: else no later answer could lift them."""
-    old = Remembered(holds={ANN: (hold(set_at=60),)}, ladders={ANN: Ladder(failures=1, set_at=NOON + seconds(60))})
-    kept = still_standing(old, {ANN}, NOON)
+    old = Remembered(
+        holds={ANN: (hold(set_at=60),)},
+        ladders={ANN: Ladder(failures=1, set_at=NOON + seconds(60))},
+        checks={ANN: Check(failures=9, next_at=NOON + hours(9), checked_at=NOON + seconds(60)), BEN: Check(failures=1)},
+    )
+    kept = still_standing(old, {ANN, BEN}, NOON)
+
+    assert kept.checks == {
+        ANN: Check(failures=9, next_at=NOON + hours(0.5), checked_at=NOON),
+        BEN: Check(failures=1),
+    }
 
     assert [one.set_at for one in kept.holds[ANN]] == [NOON]
     assert kept.ladders[ANN].set_at == NOON

@@ -37,7 +37,8 @@ def hold(who: str = ANN, *, row: int = 13, until: float = 3, set_ago: float = 1,
 
 @given(st.sampled_from(sorted(NEVER)), st.booleans(), st.floats(0, 9))
 def test_what_only_a_person_ends_is_never_tested(row: int, restored: bool, ago: float) -> None:
-    """A spend limit, a refused login and an empty balance are believed however old they are."""
+    """A spend limit, a refused login and an empty balance are believed however old they are; so is a login to be renewed."""
+    assert {11, 17, 18, 20} == NEVER
     held = hold(row=row, restored=restored, set_ago=ago)
 
     assert candidate([account(ANN)], {ANN: (held,)}, demand(), NOON) is None

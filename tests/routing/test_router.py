@@ -11,18 +11,23 @@ from hypothesis import strategies as st
 from routing.chains import asked
 from routing.decisions import Answer, Choice, GiveUp, Use, Wait
 from routing.gates import bar
+from routing.health import Standing
 from routing.holds import Hold, barring
+from routing.lifetimes import Lifetime
 from routing.observations import (
     AccountsChanged,
     Answered,
+    Checked,
     CredentialChanged,
     Dispatched,
     Ended,
     HoldsLifted,
     Observation,
+    RenewalFailed,
     Restored,
     Succeeded,
 )
+from routing.outage import Outage
 from routing.readings import Reading, Source
 from routing.remembered import is_outdated
 from routing.router import Router
@@ -73,6 +78,8 @@ trails = st.builds(
     st.lists(st.builds(attempt, names, refusals, ended=st.integers(-100, 100)), max_size=4),
     st.integers(0, 2),
 )
+ends = st.none() | st.integers(-40, 40).map(lambda days: NOON + hours(24 * days))
+lifetimes = st.builds(Lifetime, expires_at=ends, refresh_expires_at=ends, is_refreshable=st.booleans())
 observations = st.one_of(
     st.builds(Dispatched, exchange=exchanges, account=names, demand=demands, at=moments),
     st.builds(
@@ -88,8 +95,12 @@ observations = st.one_of(
     st.builds(Succeeded, exchange=exchanges, account=names, demand=demands, at=moments),
     st.builds(Ended, exchange=exchanges, trail=trails, at=moments),
     st.builds(CredentialChanged, account=names, at=moments),
+    st.builds(
+        RenewalFailed, account=names, at=moments, because=st.just("no answer"), until=moments, bars=st.just(True)
+    ),
+    st.builds(Checked, account=names, standing=st.sampled_from(Standing), at=moments),
     st.builds(HoldsLifted, account=names, at=moments),
-    st.builds(AccountsChanged, accounts=pools),
+    st.builds(AccountsChanged, accounts=pools, lifetimes=st.dictionaries(names, lifetimes)),
 )
 answers_of_now = st.builds(
     Answered,
@@ -212,7 +223,23 @@ def test_a_restart_changes_nothing_that_lasts(
             del known[key]
 
     assert lasting(router, now) == lasting(restarted(router, now), now)
+    assert router.to_check(now) == restarted(router, now).to_check(now)
     assert restarted(router, now).remembered() == restarted(restarted(router, now), now).remembered()
+
+
+def test_who_is_to_be_checked_and_whether_all_fail() -> None:
+    """What an account was refused for shows in both; a check that accepts it ends both."""
+    router = told((account(ANN), account(BEN)), [])
+    for name in (ANN, BEN):
+        met = Answered(exchange=EXCHANGE, account=name, demand=demand(), verdict=auth(), sent_at=NOON, at=NOON)
+        router.observe(met)
+    later = NOON + seconds(60)
+    assert (router.to_check(NOON), router.to_check(later)) == ((), (ANN, BEN))
+    assert router.outage(later) == Outage(names=("ann", "ben"), since=NOON)
+    assert router.outage(later, provider="openai") is None
+
+    router.observe(Checked(account=BEN, standing=Standing.VALID, at=later))
+    assert (router.to_check(later), router.outage(later)) == ((ANN,), None)
 
 
 def test_a_revision_for_each_observation() -> None:

@@ -1,8 +1,15 @@
 """Tests of routing/snapshot.py."""
 
+from dataclasses import replace
+from datetime import datetime, timedelta
+
 import pytest
 
+from routing.health import Check
+from routing.holds import unsigned
+from routing.lifetimes import Lifetime
 from routing.memory import Memory
+from routing.observations import RenewalFailed
 from routing.readings import Source, Status
 from routing.rules import Holds
 from routing.snapshot import HoldPicture, State, WindowPicture, picture
@@ -32,8 +39,11 @@ def test_an_account_nobody_heard_of_is_unmeasured() -> None:
     ("enabled", "rows", "measured", "state", "because"),
     [
         (False, (18, 13), True, State.DISABLED, "disabled"),
-        (True, (13, 18), True, State.AUTH_DEAD, "row 18"),
-        (True, (13,), True, State.HELD, "row 13"),
+        (True, (13, 17, 18), True, State.AUTH_DEAD, "row 18"),
+        (True, (13, 17, 20), True, State.ERROR, "row 17"),
+        (True, (13, 20), True, State.BUDGET_SPENT, "row 20"),
+        (True, (11, 13), True, State.BUDGET_SPENT, "row 11"),
+        (True, (13, 19), True, State.HELD, "row 13"),
         (True, (), False, State.UNMEASURED, "no answer has shown its windows yet"),
         (True, (), True, State.HEALTHY, "7d 50% used"),
     ],
@@ -41,7 +51,7 @@ def test_an_account_nobody_heard_of_is_unmeasured() -> None:
 def test_the_first_state_that_fits(
     enabled: bool, rows: tuple[int, ...], measured: bool, state: State, because: str
 ) -> None:
-    """Disabled, auth-dead, held, unmeasured, healthy: in this order."""
+    """Disabled, auth-dead, error, budget spent, held, unmeasured, healthy: in this order."""
     known = memory()
     known.holds[ANN] = tuple(hold(row, family=OPUS if row == 13 else None) for row in rows)
     if measured:
@@ -49,6 +59,83 @@ def test_the_first_state_that_fits(
     shown = picture(known, account(enabled=enabled), NOON)
 
     assert (state, because) == (shown.state, shown.because)
+
+
+def test_a_budget_is_spent_only_where_the_whole_account_is_held() -> None:
+    """One that lacks credits for one family serves the others."""
+    known = memory()
+    known.holds[ANN] = (hold(11, family=OPUS),)
+
+    assert picture(known, account(), NOON).state is State.HELD
+
+
+def test_a_secret_that_is_not_at_hand_comes_before_what_it_was_refused_for() -> None:
+    """Nothing that a provider said is told of an account that cannot be asked."""
+    known = memory()
+    known.holds[ANN] = (hold(18), unsigned(ANN, "its keyring is locked"))
+    shown = picture(known, account(), NOON)
+
+    assert (shown.state, shown.because) == (State.BROKEN, "its keyring is locked")
+    assert {one.until for one in shown.holds} == {None}
+
+
+def unrenewed(until: datetime | None) -> RenewalFailed:
+    """A failed renewal, of an access token that still serves."""
+    return RenewalFailed(account=ANN, at=NOON, because="no answer", until=until, bars=False)
+
+
+DAYS = timedelta(days=1)
+LOGIN = "its login ends Thu 8 Jan 12:00 UTC"
+
+
+@pytest.mark.parametrize(
+    ("lifetime", "failed", "state", "because"),
+    [
+        (Lifetime(expires_at=NOON + 3 * DAYS), None, State.EXPIRING, f"{LOGIN}; run: flowpool login ann"),
+        (
+            Lifetime(expires_at=NOON, refresh_expires_at=NOON + 3 * DAYS, is_refreshable=True),
+            unrenewed(NOON + hours(1)),
+            State.EXPIRING,
+            f"{LOGIN}; run: flowpool login ann",
+        ),
+        (
+            Lifetime(expires_at=NOON - 3 * DAYS),
+            None,
+            State.EXPIRING,
+            "its login ended Fri 2 Jan 12:00 UTC; run: flowpool login ann",
+        ),
+        (
+            Lifetime(expires_at=NOON + 20 * DAYS),
+            None,
+            State.HEALTHY,
+            "7d 50% used; its login ends Sun 25 Jan 12:00 UTC",
+        ),
+        (Lifetime(expires_at=NOON, is_refreshable=True), None, State.HEALTHY, "7d 50% used"),
+        (Lifetime(), unrenewed(NOON + hours(1)), State.HEALTHY, "7d 50% used; no answer"),
+        (Lifetime(), unrenewed(None), State.EXPIRING, "no answer; run: flowpool login ann"),
+        (Lifetime(), replace(unrenewed(None), because="gone; run: x"), State.EXPIRING, "gone; run: x"),
+    ],
+)
+def test_a_login_that_ends_soon(lifetime: Lifetime, failed: RenewalFailed | None, state: State, because: str) -> None:
+    """It serves, and a person is told in time what to run; a month before only in a few words."""
+    known = memory()
+    known.readings[ANN] = {"7d": reading("7d", 0.5)}
+    known.logins.lifetimes[ANN] = lifetime
+    if failed is not None:
+        known.logins.unrenewed[ANN] = failed
+    shown = picture(known, account(), NOON)
+
+    assert (shown.state, shown.because) == (state, because)
+    assert (shown.expires_at, shown.refresh_expires_at) == (lifetime.expires_at, lifetime.refresh_expires_at)
+
+
+def test_when_its_credential_was_judged_last() -> None:
+    """Unknown until the provider said something for sure."""
+    known = memory()
+    assert picture(known, account(), NOON).checked_at is None
+
+    known.logins.checks[ANN] = Check(checked_at=NOON)
+    assert picture(known, account(), NOON).checked_at == NOON
 
 
 def test_windows_are_shown_as_reported_and_empty_once_lapsed() -> None:

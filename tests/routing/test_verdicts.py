@@ -13,6 +13,8 @@ from tests.routing.made import OK, verdict
         (24, VerdictKind.FORBIDDEN, 19, True),
         (24, VerdictKind.OVERLOADED, 24, False),
         (18, VerdictKind.AUTH, 18, True),
+        (17, VerdictKind.AUTH, 17, True),
+        (16, VerdictKind.AUTH, 16, True),
         (13, VerdictKind.LIMIT, 13, False),
     ],
 )

@@ -7,6 +7,7 @@ It is scripted over HTTP under /_upstream/, each a POST of JSON:
     default  {"account": "work", "answers": [{"call": "ok", "args": ["hi"], "then": [["gap", 0.2]]}]}
     release  {"gate": "name"}      hold {"gate": "name"}      reset {}
     requests {}  -> a list, without header values and bodies
+    issue    {"account": "work"}   -> {"login": "…"}, the login file of a new pair; its token endpoint is /v1/oauth/token
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from tests.upstream.answer import Answer, as_json
 from tests.upstream.door import NOBODY
 from tests.upstream.received import Received
 from tests.upstream.server import INSTRUCTIONS, Upstream
+from tests.upstream.vendor import TokenEndpoint
 
 
 def build(said: dict[str, Any]) -> Answer:
@@ -35,7 +37,7 @@ def build(said: dict[str, Any]) -> Answer:
     return answer
 
 
-def obey(upstream: Upstream, name: str, said: dict[str, Any]) -> object:
+def obey(upstream: Upstream, endpoint: TokenEndpoint, name: str, said: dict[str, Any]) -> object:
     """Carry out one instruction and return what to answer."""
     match name:
         case "script":
@@ -49,25 +51,28 @@ def obey(upstream: Upstream, name: str, said: dict[str, Any]) -> object:
             upstream.hold(said["gate"])
         case "requests":
             return [received.public() for received in upstream.requests if not received.path.startswith(INSTRUCTIONS)]
+        case "issue":
+            return {"login": endpoint.login_file(endpoint.issue(said["account"]))}
         case "reset":
             upstream.reset()
-            teach(upstream)
+            endpoint.teach()
+            teach(upstream, endpoint)
         case _:
             raise LookupError(name)
     return {"done": name}
 
 
-def teach(upstream: Upstream) -> None:
+def teach(upstream: Upstream, endpoint: TokenEndpoint) -> None:
     """Let the server answer instructions."""
 
     def answer(received: Received) -> Answer:
         name = received.path.rpartition("/")[2]
         try:
-            return as_json(name, obey(upstream, name, received.json()))
+            return as_json(name, obey(upstream, endpoint, name, received.json()))
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             return as_json(name, {"error": f"{type(error).__name__}: {error}"}, status=400)
 
-    for name in ("script", "default", "release", "hold", "requests", "reset"):
+    for name in ("script", "default", "release", "hold", "requests", "issue", "reset"):
         upstream.default(NOBODY, answer, path=f"{INSTRUCTIONS}{name}")
 
 
@@ -86,7 +91,7 @@ def main() -> None:
         signal.signal(number, lambda *_: stop.set())
     threading.Thread(target=_wait_for_end, args=(stop,), daemon=True).start()
     with Upstream(accounts, port=chosen.port, keep_bodies=not chosen.no_bodies) as upstream:
-        teach(upstream)
+        teach(upstream, TokenEndpoint(upstream))
         print(upstream.url, flush=True)  # noqa: T201  the one line it promises
         stop.wait()
 

@@ -228,7 +228,7 @@ class Upstream:
             method=head.method,
             path=head.path,
             headers=head.headers,
-            body=body if self._keep or head.path.startswith(INSTRUCTIONS) else b"",
+            body=body if self._keep or account == NOBODY else b"",  # instructions and logins, never load
             at=time.monotonic(),
             connection=wire.number,
             index=index,

@@ -66,3 +66,14 @@ def test_a_wrong_instruction_says_what_is_wrong(url: str) -> None:
         reply = client.ask(Request(path="/_upstream/script", body=json.dumps(said).encode()))
     assert reply.status == 400
     assert "no_such" in reply.body.decode()
+
+
+def test_it_renews_logins(url: str) -> None:
+    """A login is issued on an instruction, and exchanged once, also after a reset."""
+    with Client(url) as client:
+        tell(client, "reset")
+        said = tell(client, "issue", account="work")
+        assert isinstance(said, dict)
+        refresh = json.loads(said["login"])["claudeAiOauth"]["refreshToken"]
+        body = json.dumps({"grant_type": "refresh_token", "refresh_token": refresh}).encode()
+        assert [client.ask(Request(path="/v1/oauth/token", body=body)).status for _ in range(2)] == [200, 400]

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from flowpool.document import read, without_proxy
-from flowpool.views.status import clock, view
+from flowpool.views.status import COLOURS, WORDS, clock, view
+from routing.snapshot import State
 from tests.flowpool.pictures import FULL
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
@@ -95,6 +96,12 @@ NEXT = [  # name, next, accounts, line
     ("a key comes last", ALL, (member("work"), member("home", kind="api-key")), "Next: work"),
     ("one is measured", ALL, (member("work"), member("home", **MEASURED)), "Next: work"),
     ("both are measured", ALL, (member("work", **MEASURED), member("home", **MEASURED)), "Next: work"),
+    (
+        "the login of one ends soon",
+        ALL,
+        (member("work"), member("home", state="expiring")),
+        "Next: tossed per conversation between work and home",
+    ),
     ("one is disabled", ALL, (member("work"), member("home", state="disabled")), "Next: work"),
     ("one is dead", ALL, (member("work"), member("home", state="auth_dead")), "Next: work"),
     (
@@ -152,14 +159,19 @@ def test_without_proxy_or_accounts_it_says_what_to_do() -> None:
     text = shown(without_proxy("1", "127.0.0.1:1", "perishing", ()), 80)
 
     assert "flowpool serve" in text
-    assert "flowpool add NAME" in text
+    assert "flowpool login NAME" in text
 
 
-WHY = [  # state, because, holds, what is said
-    ("auth_dead", "401: bad token", [held("account", 14, "401: bad token")], "401: bad token, until 14:00 run: flowpool add work --replace"),
-    ("auth_dead", "it is gone; run: x", [held("account", 14, "it is gone; run: x")], "it is gone; run: x, until 14:00"),
-    ("held", "5h limit until 14:00 UTC", [held("account", 14, "5h limit until 14:00 UTC")], "5h limit until 14:00 UTC"),
-    ("held", "throttled", [held("account", None, "throttled")], "throttled"),
+WHY = [  # state, because, holds, what is said of a setup token
+    ("broken", "its keyring is locked", [held("account", None, "its keyring is locked")], "no secret its keyring is locked run: flowpool add work --replace"),
+    ("broken", "it is gone; run: x", [held("account", None, "it is gone; run: x")], "no secret it is gone; run: x"),
+    ("error", "no answer", [held("account", 14, "no answer")], "refresh fails no answer, until 14:00"),
+    ("budget_spent", "no credits", [held("account", 14, "no credits")], "budget spent no credits, until 14:00"),
+    ("expiring", "its login ends 18:00 UTC; run: x", [], "login ends its login ends 18:00 UTC; run: x"),
+    ("auth_dead", "401: bad token", [held("account", 14, "401: bad token")], "login fails 401: bad token, until 14:00 run: flowpool add work --replace"),
+    ("auth_dead", "it is gone; run: x", [held("account", 14, "it is gone; run: x")], "login fails it is gone; run: x, until 14:00"),
+    ("held", "5h limit until 14:00 UTC", [held("account", 14, "5h limit until 14:00 UTC")], "held 5h limit until 14:00 UTC"),
+    ("held", "throttled", [held("account", None, "throttled")], "held throttled"),
 ]  # fmt: skip
 
 
@@ -172,7 +184,22 @@ def test_a_hold_is_told_with_its_end_and_what_mends_it(
     lines = shown(FULL | {"accounts": [account]}, 120).splitlines()[4:-3]
     text = " ".join(" ".join(lines).split())
 
-    assert text.removeprefix("work ").removeprefix("login fails " if state == "auth_dead" else "held ") == says
+    assert text == f"work {says}"
+
+
+@pytest.mark.parametrize("state", ["auth_dead", "broken"])
+def test_a_login_is_given_anew_by_logging_in(state: str) -> None:
+    """What the vendor's own program can renew is not pasted by hand."""
+    text = shown(FULL | {"accounts": [member("work", kind="oauth", state=state, because="no")]}, 120)
+
+    assert "run: flowpool login work" in text
+
+
+@pytest.mark.parametrize("state", [state.value for state in State])
+def test_every_state_has_its_colour(state: str) -> None:
+    """None is forgotten, and each has words for people."""
+    assert state in COLOURS
+    assert "_" not in WORDS.get(state, state)
 
 
 def test_what_the_last_run_left_is_shown_as_such() -> None:

@@ -7,7 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from routing.health import Check
 from routing.holds import Hold, Ladder
+from routing.lifetimes import Lifetime
 from routing.readings import Reading, Source
 from routing.remembered import Remembered
 from routing.stickiness import Stick
@@ -45,12 +47,14 @@ def restored(one: Reading) -> Reading:
 def picture(
     *accounts: AccountId, used: float = 0.5, holds: tuple[Hold, ...] | None = None, talks: tuple[str, ...] = ("talk",)
 ) -> Remembered:
-    """A picture with a reading, a hold, a ladder and sticks of each account, ann and ben by default."""
+    """A picture with a reading, a hold, a ladder, a check, a lifetime and sticks of each account, ann and ben by default."""
     names = accounts or (ANN, BEN)
     return Remembered(
         readings={(name, key): restored(reading(key, used)) for name in names for key in ("5h", "7d")},
         holds={name: holds or (hold(name=name, by=None, windows=("7d",)),) for name in names},
         ladders={name: Ladder(failures=2, set_at=NOON) for name in names},
+        checks={name: Check(failures=2, next_at=NOON + hours(1), checked_at=NOON) for name in names},
+        lifetimes={name: Lifetime(expires_at=NOON, refresh_expires_at=NOON, is_refreshable=True) for name in names},
         sticks={
             (ConversationId(f"{talk} {name}"), "opus"): Stick(account=name, until=NOON + hours(1))
             for name in names

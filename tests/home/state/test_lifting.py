@@ -9,13 +9,13 @@ from home.state import reader
 from home.state.errors import StateError
 from home.state.lifting import lift
 from home.state.state import State
-from routing.verdicts import LOCKED_ROWS
+from routing.verdicts import LOGIN_ROWS
 from tests.home.state.made import LONG, picture
 from tests.routing.made import ANN, BEN, hold
 
 
 def test_only_the_named_accounts_are_lifted(tmp_path: Path) -> None:
-    """Their holds and refused logins go, all else stays; how many holds there were is told."""
+    """Their holds, refused logins and next checks go, all else stays; how many holds there were is told."""
     path = tmp_path / "state.sqlite3"
     state = State(path)
     state.put(picture())
@@ -24,7 +24,12 @@ def test_only_the_named_accounts_are_lifted(tmp_path: Path) -> None:
 
     assert lift(path, [ANN]) == 1
     assert lift(path, [ANN]) == 0
-    expected = replace(whole, holds={BEN: whole.holds[BEN]}, ladders={BEN: whole.ladders[BEN]})
+    expected = replace(
+        whole,
+        holds={BEN: whole.holds[BEN]},
+        ladders={BEN: whole.ladders[BEN]},
+        checks={ANN: whole.checks[ANN].unscheduled(), BEN: whole.checks[BEN]},
+    )
     assert reader.remembered(path) == expected
 
 
@@ -32,10 +37,10 @@ def test_only_holds_of_the_named_rows_are_lifted(tmp_path: Path) -> None:
     """A new credential ends what the old one was refused for, and no limit."""
     path = tmp_path / "state.sqlite3"
     state = State(path)
-    state.put(picture(ANN, holds=(hold(13, by=None), hold(18, by=None), hold(19, by=None))))
+    state.put(picture(ANN, holds=(hold(13, by=None), hold(17, by=None), hold(18, by=None), hold(19, by=None))))
     state.close(LONG)
 
-    assert lift(path, [ANN], LOCKED_ROWS) == 2
+    assert lift(path, [ANN], LOGIN_ROWS) == 3
     found = reader.remembered(path)
     assert (found.holds, found.ladders) == ({ANN: (hold(13, by=None),)}, {})
 

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,24 @@ def test_a_file_that_is_only_being_made_tells_nothing(path: Path) -> None:
     path.touch()
 
     assert reader.remembered(path) == Remembered()
+
+
+def test_an_older_file_is_read_and_completed(path: Path) -> None:
+    """It lacks the tables that came later: nothing is told of those, and the next start adds them and keeps the rest."""
+    state = State(path)
+    state.put(picture())
+    state.close(LONG)
+    with raw(path) as connection:
+        for table in ("checks", "lifetimes"):
+            connection.execute(f"DROP TABLE {table}")
+
+    old = replace(picture(), checks={}, lifetimes={})
+    assert reader.remembered(path) == old
+    state = State(path)
+    assert state.remembered == old
+    state.put(picture())
+    state.close(LONG)
+    assert reader.remembered(path) == picture()
 
 
 @pytest.mark.parametrize("found", ["text", "foreign"])

@@ -1,6 +1,7 @@
 """What the Router remembers becomes rows and comes back."""
 
 from dataclasses import replace
+from datetime import datetime
 
 import pytest
 from hypothesis import given
@@ -8,13 +9,15 @@ from hypothesis import strategies as st
 
 from home.state import rows
 from home.state.ledger import LONGEST
+from routing.health import Check
 from routing.holds import Hold, Ladder
+from routing.lifetimes import Lifetime
 from routing.readings import Reading
 from routing.remembered import Remembered
 from routing.stickiness import Stick
 from routing.words import ConversationId, Family
 from tests.home.state.made import picture, restored
-from tests.routing.made import ANN, NOON, hold, holds, reading, readings
+from tests.routing.made import ANN, NOON, hold, holds, moments, reading, readings
 
 EMPTY: dict[str, list[rows.Row]] = {name: [] for name in rows.TABLES}
 
@@ -52,6 +55,42 @@ def test_ladders_sticks_and_lines_come_back() -> None:
 
     assert (found.ladders, found.sticks, list(found.sticks)) == ({ANN: ladder}, sticks, [early, late])
     assert found.lines == picture().lines
+
+
+moments_or_none = st.none() | moments
+some_lifetimes = st.builds(
+    Lifetime, expires_at=moments_or_none, refresh_expires_at=moments_or_none, is_refreshable=st.booleans()
+)
+
+
+@given(some_lifetimes, st.integers(1, 10**9), moments_or_none, moments_or_none)
+def test_lifetimes_and_checks_come_back(
+    lifetime: Lifetime, failures: int, next_at: datetime | None, checked_at: datetime | None
+) -> None:
+    """Whatever is not known of them; no schedule without a refusal."""
+    check = Check(failures=failures, next_at=next_at, checked_at=checked_at)
+    found = rows.remembered_of(
+        EMPTY | {"checks": [rows.check_row(ANN, check)], "lifetimes": [rows.lifetime_row(ANN, lifetime)]}
+    )
+
+    assert found == Remembered(checks={ANN: check}, lifetimes={ANN: lifetime})
+    none = rows.remembered_of(EMPTY | {"checks": [rows.check_row(ANN, replace(check, failures=0))]})
+    assert none.checks == {ANN: Check(checked_at=checked_at)}
+
+
+@pytest.mark.parametrize(
+    ("table", "row"),
+    [
+        ("checks", {"account": "ann", "failures": -1, "next_at": None, "checked_at": None}),
+        ("checks", {"account": "ann", "failures": "x", "next_at": None, "checked_at": None}),
+        ("checks", {"account": "ann", "failures": 1, "next_at": "soon", "checked_at": None}),
+        ("lifetimes", {"account": "ann", "expires_at": None, "refresh_expires_at": None, "is_refreshable": "x"}),
+        ("lifetimes", {"account": "ann", "expires_at": 1, "refresh_expires_at": None, "is_refreshable": 1}),
+    ],
+)
+def test_a_row_that_makes_no_sense_is_passed_over(table: str, row: rows.Row) -> None:
+    """The others are read all the same."""
+    assert rows.remembered_of(EMPTY | {table: [row]}) == Remembered()
 
 
 @pytest.mark.parametrize("used", [-0.1, float("nan"), float("inf")])

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from credentials.redaction import MASKED
+from credentials.web import Answer
 from providers.anthropic import checks
 from providers.anthropic.checks import LONGEST, Finding, Standing, finding, question, told
 from providers.anthropic.errors import fault_body
@@ -14,22 +15,35 @@ from routing.words import Kind
 
 SECRET = "sk-ant-oat01-PLANTED-in-a-check"
 TOKENS = st.text(string.ascii_letters + string.digits + "-_", min_size=8, max_size=40)
-BETA = ("anthropic-beta", "oauth-2025-04-20")
+
+
+def asked(kind: Kind, secret: str) -> dict[str, str]:
+    """The headers of a question but for those that say who asks."""
+    found = question("https://a.example/v1/models", kind, secret, "flowpool/1")
+    assert (found.method, found.url, found.body) == ("GET", "https://a.example/v1/models", b"")
+    headers = dict(found.headers)
+    assert (headers.pop("user-agent"), headers.pop("accept")) == ("flowpool/1", "application/json")
+    return headers
+
+
+def judged(status: int, body: bytes, secret: str) -> Finding:
+    """What an answer means."""
+    return finding(Answer(status=status, headers={}, body=body), secret)
 
 
 @pytest.mark.parametrize("kind", [Kind.OAUTH, Kind.SETUP_TOKEN])
 def test_a_subscription_s_token_asks_as_a_bearer(kind: Kind) -> None:
     """It comes with its beta, and never as a key."""
-    assert question(kind, "s{}cret") == (
-        ("anthropic-version", "2023-06-01"),
-        ("authorization", "Bearer s{}cret"),
-        BETA,
-    )
+    assert asked(kind, "s{}cret") == {
+        "anthropic-version": "2023-06-01",
+        "authorization": "Bearer s{}cret",
+        "anthropic-beta": "oauth-2025-04-20",
+    }
 
 
 def test_an_api_key_asks_as_a_key() -> None:
     """It comes without the beta of subscriptions."""
-    assert question(Kind.API_KEY, "secret") == (("anthropic-version", "2023-06-01"), ("x-api-key", "secret"))
+    assert asked(Kind.API_KEY, "secret") == {"anthropic-version": "2023-06-01", "x-api-key": "secret"}
     assert checks.PATH == "/v1/models"
 
 
@@ -39,8 +53,8 @@ TABLE = {200: Standing.VALID, 401: Standing.INVALID, 403: Standing.DISABLED, 429
 @pytest.mark.parametrize(("status", "standing"), TABLE.items())
 def test_four_answers_say_something(status: int, standing: Standing) -> None:
     """200, 401, 403 and 429, each with the vendor's words if there are some."""
-    assert finding(status, b"", SECRET) == Finding(standing=standing)
-    assert finding(status, fault_body("x", "Its own\nwords."), SECRET) == Finding(
+    assert judged(status, b"", SECRET) == Finding(standing=standing)
+    assert judged(status, fault_body("x", "Its own\nwords."), SECRET) == Finding(
         standing=standing, detail="Its own words."
     )
 
@@ -48,13 +62,13 @@ def test_four_answers_say_something(status: int, standing: Standing) -> None:
 @given(status=st.integers(100, 999).filter(lambda status: status not in TABLE), body=st.binary(max_size=60))
 def test_every_other_answer_says_nothing(status: int, body: bytes) -> None:
     """Redirects, faults of a server, and what nobody has heard of condemn no credential."""
-    assert finding(status, body, SECRET).standing is Standing.UNKNOWN
+    assert judged(status, body, SECRET).standing is Standing.UNKNOWN
 
 
 @given(status=st.sampled_from(sorted(TABLE)), body=st.binary(max_size=400))
 def test_any_body_is_read(status: int, body: bytes) -> None:
     """Whatever the body is, the status decides and the detail is one short printable line."""
-    found = finding(status, body, SECRET)
+    found = judged(status, body, SECRET)
 
     assert found.standing is TABLE[status]
     assert found.detail.isprintable()

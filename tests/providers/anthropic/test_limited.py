@@ -16,7 +16,7 @@ from tests.providers.samples import NOON, UNIFIED, at
 WORK, HOME = AccountId("a1"), AccountId("a2")
 ACCOUNTS = {
     WORK: Account(id=WORK, name="work", provider="anthropic", kind=Kind.OAUTH),
-    HOME: Account(id=HOME, name="home", provider="anthropic", kind=Kind.OAUTH),
+    HOME: Account(id=HOME, name="home", provider="anthropic", kind=Kind.SETUP_TOKEN),
 }
 HOUR = timedelta(hours=1)
 
@@ -111,10 +111,11 @@ def test_a_recovery_that_nobody_knows(first: Barred | None) -> None:
 
 
 @pytest.mark.parametrize(("seconds", "wait"), [(30, "30"), (59.2, "60"), (600, "60"), (-5, "1"), (None, "60")])
-def test_a_throttle_is_no_limit(seconds: float | None, wait: str) -> None:
-    """An account that is held by a throttle makes the client wait a minute at most, and shows it no limit."""
+@pytest.mark.parametrize("row", [14, 17])
+def test_what_is_soon_over_is_no_limit(row: int, seconds: float | None, wait: str) -> None:
+    """An account that is throttled, or being renewed, makes the client wait a minute at most, and shows it no limit."""
     until = None if seconds is None else NOON + timedelta(seconds=seconds)
-    reply = limited(barred(WORK, 14, until), reading("5h", 0.2, NOON + HOUR))
+    reply = limited(barred(WORK, row, until), reading("5h", 0.2, NOON + HOUR))
     assert reply.status == 429
     assert unified(reply) == {}
     assert dict(reply.headers)["retry-after"] == wait
@@ -127,8 +128,9 @@ def test_a_wait_is_never_zero() -> None:
 
 def test_locked_out() -> None:
     """The answer names each enabled account, what was said of it, and the command that mends a refused credential."""
-    accounts = ACCOUNTS | {AccountId("a3"): Account(
-        id=AccountId("a3"), name="spare", provider="anthropic", kind=Kind.OAUTH, enabled=False)}  # fmt: skip
+    spare = Account(id=AccountId("a3"), name="spare", provider="anthropic", kind=Kind.OAUTH, enabled=False)
+    key = Account(id=AccountId("a4"), name="key", provider="anthropic", kind=Kind.API_KEY)
+    accounts = ACCOUNTS | {spare.id: spare, key.id: key}
     choice = GiveUp(
         answer=Answer.LOCKED_OUT,
         because="all refused",
@@ -136,6 +138,7 @@ def test_locked_out() -> None:
             barred(WORK, 18, None, "sign-in refused: revoked"),
             barred(HOME, 19, None, "forbidden: Request not allowed"),
             barred(AccountId("a3"), None, None, "disabled"),
+            barred(AccountId("a4"), 18, None, "revoked"),
             barred(AccountId("gone"), 18, None, "sign-in refused"),
         ),
     )
@@ -145,7 +148,8 @@ def test_locked_out() -> None:
     assert json.loads(reply.body)["error"]["type"] == "api_error"
     assert message(reply) == (
         "No account's credentials are accepted: work: sign-in refused: revoked; home: forbidden: Request not allowed; "
-        "gone: sign-in refused. New credentials: flowpool add work --replace, flowpool add gone --replace"
+        "key: revoked; gone: sign-in refused. "
+        "New credentials: flowpool login work, flowpool add key --replace, flowpool add gone --replace"
     )
 
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from providers.anthropic.verdicts import EVENT_ROWS, OTHER_EVENT_ROW, ROWS, classify
 from providers.contract import Answer
+from routing.relogin import MOST_RENEWALS, Renewal, relogin
 from routing.rules import Overage, Routing, Rules
 from routing.verdicts import AuthLadder, HoldOrder, Hop, Left, SoonestReset, Verdict
 from routing.words import Demand, Family
@@ -301,11 +302,12 @@ COLUMNS = {
     for line in DOCUMENT.splitlines()
     if (cells := re.split(r"(?<!\\)\|", line)) and len(cells) > 5 and cells[1].strip().isdigit()
 }
-JUDGED = [number for number in sorted(COLUMNS) if 8 <= number <= 24 and number not in {16, 17}]
+RELOGIN = {16, 17}  # what routing/relogin.py makes of row 18
+JUDGED = [number for number in sorted(COLUMNS) if 8 <= number <= 24 and number not in RELOGIN]
 
 
 def test_the_document_and_the_table_have_the_same_rows_in_order() -> None:
-    """Every row of the document but 16 and 17, which wait for the refreshing of tokens, is in the table, in its place."""
+    """Every row of the document but 16 and 17, which are made of 18, is in the table, in its place."""
     numbers = [row.number for row in ROWS]
     assert numbers == sorted(numbers)
     assert sorted({*numbers, 24}) == JUDGED
@@ -328,6 +330,27 @@ def test_the_document_and_the_table_agree(number: int) -> None:
     assert any(row.left is Left.OWN for row in lines) == ("own answer" in left)
     named = {int(status) for status in re.findall(r"\b[45]\d\d\b", signature)}
     assert named <= {case.status for case in CASES if case.row == number}
+
+
+@pytest.mark.parametrize(("number", "renewal"), [(16, Renewal.OUTDATED), (17, Renewal.DONE)])
+def test_a_refused_login_is_asked_again_as_the_document_says(number: int, renewal: Renewal) -> None:
+    """Rows 16 and 17 take what row 18 would, ask the same account at once, and never show the client a 401."""
+    case = next(case for case in CASES if case.name == "18 expired")
+    verdict = relogin(judged(case), renewal=renewal)
+    assert COLUMNS.keys() >= RELOGIN
+    assert "same account" in COLUMNS[number][2]
+    assert (verdict.row, verdict.same[0], verdict.hold, verdict.left) == (number, timedelta(), None, OWN)
+    assert "once per account and exchange" in COLUMNS[17][2]
+    assert MOST_RENEWALS == 1
+
+
+RENEWABLE = {"18 expired", "18 any 401", "18 revoked"}
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.row in {18, 19, 24}], ids=lambda case: case.name)
+def test_which_refusals_a_newer_token_may_mend(case: Case) -> None:
+    """A 401, and a 403 that says that the token was revoked: nothing else is about the token."""
+    assert judged(case).asks_renewal is (case.name in RENEWABLE)
 
 
 def test_the_numbers_of_the_document_are_the_defaults() -> None:

@@ -1,4 +1,4 @@
-"""addons/ports.py: a taken port is found, and its owner named."""
+"""home/ports.py: a taken port is found, and its owner named."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from addons.ports import is_taken, owner
 from home.checks import Address
+from home.ports import is_taken, owner
 
 
 @contextmanager

@@ -31,12 +31,18 @@ def is_taken(listen: Address) -> bool:
 
 def owner(port: int) -> str:
     """Who listens on the port, as far as this system tells: "python (pid 4711)", else "another program"."""
+    found = holder(port)
+    return f"{found[0]} (pid {found[1]})" if found else "another program"
+
+
+def holder(port: int) -> tuple[str, int] | None:
+    """Return the name and the process id of who listens on the port; None where this system does not tell."""
     sockets = {f"socket:[{inode}]" for inode in _inodes(port)}
     for process in Path("/proc").glob("[0-9]*") if sockets else ():
         if sockets.intersection(_open_files(process)):
             with contextlib.suppress(OSError):
-                return f"{(process / 'comm').read_text().strip()} (pid {process.name})"
-    return "another program"
+                return (process / "comm").read_text().strip(), int(process.name)
+    return None
 
 
 def _open_files(process: Path) -> Iterator[str]:

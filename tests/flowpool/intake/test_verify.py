@@ -2,30 +2,27 @@
 
 import json
 import re
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from credentials.credential import Credential, parse
-from flowpool import verify
 from flowpool.errors import Failure
+from flowpool.intake import verify
 from providers.anthropic.errors import fault_body
-from routing.words import Account, AccountId, Kind
 from tests.flowpool.proxy import listening, reply
 
 PLANTED = "sk-ant-oat01-PLANTED-to-verify"
 KEY = "sk-ant-api03-PLANTED-to-verify"
 LATER = "; its first request will tell"
-COMMAND = "flowpool add work"
-
-
-def work(kind: str) -> Account:
-    """An account of that kind."""
-    return Account(id=AccountId("a1"), name="work", provider="anthropic", kind=Kind(kind))
+AGAIN = "flowpool login work"
+NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
 
 
 def asked(upstream: object, credential: Credential) -> str:
     """What is said after the upstream was asked."""
-    return verify.check(f"http://{upstream}", work(credential.kind), credential, COMMAND)
+    return verify.check(f"http://{upstream}", "anthropic", credential, AGAIN, NOON).says
 
 
 TOKEN = parse("setup-token", PLANTED)
@@ -57,7 +54,7 @@ def test_one_question_on_the_credential(
     assert fields < set(lines)
     assert "anthropic-version: 2023-06-01" in lines
     assert [one for one in lines if "PLANTED" in one] == [one for one in fields if "PLANTED" in one]
-    assert any(one.startswith("User-Agent: flowpool/") for one in lines)
+    assert any(one.startswith("user-agent: flowpool/") for one in lines)
 
 
 SAYS = [  # status, what is said
@@ -85,17 +82,17 @@ REFUSED = [  # credential, status, the line
     (
         TOKEN,
         "401 No",
-        "anthropic does not accept this setup-token (401: Invalid [masked]); nothing was saved; make a new one with `claude setup-token`, then run: flowpool add work --kind setup-token",
+        "anthropic does not accept this setup-token (401: Invalid [masked]); nothing was saved; make a new one with `claude setup-token`, then run: flowpool login work",
     ),
     (
         LOGIN,
         "401 No",
-        "anthropic does not accept this login (401: Invalid [masked]); nothing was saved; start `claude` once, which renews it, then run: flowpool add work --kind oauth < ~/.claude/.credentials.json",
+        "anthropic does not accept this login (401: Invalid [masked]); nothing was saved; log in anew, then run: flowpool login work",
     ),
     (
         parse("api-key", KEY),
         "403 No",
-        "anthropic forbids this API key (403: Invalid [masked]), as when its organisation is disabled; nothing was saved; use another organisation's, or keep this one with --no-verify; run: flowpool add work --kind api-key",
+        "anthropic forbids this API key (403: Invalid [masked]), as when its organisation is disabled; nothing was saved; use another organisation's, or keep this one with --no-verify; run: flowpool login work",
     ),
 ]
 
@@ -145,7 +142,19 @@ def test_a_secret_does_not_go_to_who_has_no_certificate() -> None:
     """TLS comes first: what speaks anything else hears no secret."""
     heard: list[bytes] = []
     with listening(b"HTTP/1.1 200 OK\r\n\r\n", heard) as address:
-        says = verify.check(f"https://{address}", work("setup-token"), TOKEN, COMMAND)
+        says = verify.check(f"https://{address}", "anthropic", TOKEN, AGAIN, NOON).says
 
     assert says.startswith(f"not checked: https://{address} is unreachable (")
     assert not any(b"PLANTED" in one for one in heard)
+
+
+def test_a_stale_login_is_not_asked_about() -> None:
+    """An access token that has expired and can be renewed would be refused, and that would say nothing of the login (X15)."""
+    heard: list[bytes] = []
+    stale = replace(LOGIN, expires_at=NOON - timedelta(hours=1))
+    with listening(reply(b"", "401 No"), heard) as address:
+        assert asked(address, stale) == verify.STALE.says
+        with pytest.raises(Failure):
+            asked(address, replace(stale, refresh=None))
+
+    assert len(heard) == 1

@@ -1,0 +1,152 @@
+"""`flowpool doctor`: looks at everything that a pool needs, and changes nothing."""
+
+import json
+import os
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+import click
+
+from credentials.redaction import without_tokens
+from flowpool.findings import clock, documents, folders, keeping, listening, logins, mitm, owners, people
+from flowpool.findings import programs as installed
+from flowpool.findings.finding import Finding, Level, fail, skip
+from flowpool.findings.traps import traps
+from flowpool.proxy import clean
+from home import clientlogin
+from home.accounts import Accounts
+from home.checks import Address
+from home.paths import Home
+from home.settings import Settings
+
+AT_ONCE = 32  # questions; each is over within seconds
+UNREAD = "not looked at: {} must be readable first"
+
+type Check = Callable[[], list[Finding] | Finding]
+
+
+@click.command
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+@click.pass_obj
+def doctor(home: Home, as_json: bool) -> None:
+    """Look at all that a pool needs, and say what mends it.
+
+    Nothing is changed: no file is written, no login refreshed. Each account's secret is shown to its provider, as a request would.
+    Ends with 1 when something failed; warnings are no failure.
+    """
+    found = examine(home)
+    is_ok = not any(one.level is Level.FAIL for one in found)
+    if as_json:
+        click.echo(json.dumps({"ok": is_ok, "parts": [_plain(one) for one in found]}, indent=2))
+    else:
+        width = max(len(_what(one)) for one in found)
+        for one in found:
+            click.echo(f"{one.level:<4}  {_what(one):<{width}}  {_said(one.message)}{_mend(one)}")
+    if not is_ok:
+        sys.exit(1)
+
+
+def examine(home: Home) -> tuple[Finding, ...]:
+    """Return what was found of every part, in order; what takes time is done side by side."""
+    chosen, config = documents.config(home)
+    known, accounts = documents.accounts(home)
+    checks: list[Check] = [installed.python, installed.mitmproxy, lambda: config, lambda: accounts]
+    kept, keeping_found = _secrets(home, chosen, known)
+    checks += [lambda: keeping_found, partial(folders.folders, home)]
+    ours, proxy = listening.running(home)
+    checks += _listening(home, chosen, ours, proxy)
+    checks.append(
+        partial(clock.clock, chosen.providers.anthropic.upstream) if chosen else _unread(clock.PART, "config.toml")
+    )
+    checks += _accounts(chosen, known, kept)
+    checks += [partial(installed.client, name) for name in installed.CLIENTS]
+    checks += _surroundings(ours or (chosen.listen.claude if chosen else None), known, kept)
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        return tuple(one for found in pool.map(_guarded, checks) for one in found)
+
+
+def _secrets(home: Home, chosen: Settings | None, known: Accounts | None) -> tuple[keeping.Kept | None, list[Finding]]:
+    """Find where secrets are kept, and read them; None when they cannot be looked at."""
+    if chosen is None:
+        return None, [skip(part, UNREAD.format("config.toml")) for part in (keeping.KEYRING, keeping.SECRETS)]
+    find, ring = keeping.keyring(chosen.credentials.backend)
+    store, secrets = keeping.secrets(chosen.credentials.backend, home.state_folder, known or (), find)
+    kept = None if store is None or known is None else keeping.read(store, known)
+    return kept, [ring, secrets]
+
+
+def _listening(home: Home, chosen: Settings | None, ours: Address | None, proxy: Finding) -> list[Check]:
+    """Who has the address, and who can reach it. ours: where this home's proxy listens; proxy: how it is."""
+    if chosen is None:
+        return [_unread(listening.PORT, "config.toml"), lambda: proxy]
+    listen = chosen.listen.claude
+    return [
+        partial(listening.port, listen, ours, home),
+        lambda: proxy,
+        partial(listening.exposure, ours or listen, home),
+    ]
+
+
+def _accounts(chosen: Settings | None, known: Accounts | None, kept: keeping.Kept | None) -> list[Check]:
+    if chosen is None or known is None or kept is None:
+        missing = "config.toml" if chosen is None else "accounts.toml" if known is None else "the store of secrets"
+        return [_unread(logins.PART, missing)]
+    upstream, now = chosen.providers.anthropic.upstream, datetime.now(UTC)
+    return [partial(logins.check, upstream, account, kept[account.id], now) for account in known]
+
+
+def _surroundings(listen: Address | None, known: Accounts | None, kept: keeping.Kept | None) -> list[Check]:
+    """What lies outside the pool's own folder."""
+    place = clientlogin.usual(os.environ)
+    checks: list[Check] = [
+        partial(traps, os.environ, place, listen),
+        partial(mitm.options, Path.home() / ".mitmproxy"),
+    ]
+    if known is not None and kept is not None:
+        checks += [partial(owners.owners, place, known, kept), partial(owners.duplicates, known, kept)]
+    return [*checks, people.others]
+
+
+def _unread(part: str, what: str) -> Check:
+    return lambda: skip(part, UNREAD.format(what))
+
+
+def _guarded(check: Check) -> Sequence[Finding]:
+    """Run one check; a fault in it must not hide what the others found."""
+    try:
+        found = check()
+    except OSError as error:
+        return [fail("doctor", f"{error.filename}: {error.strerror}", f"ls -ld '{error.filename}'")]
+    except Exception as error:  # noqa: BLE001  # whatever it is, it is one line among the others
+        at = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{type(error).__name__} in {Path(at.filename).name}:{at.lineno}"
+        return [fail("doctor", f"a fault of flowpool's own to be reported, {where}", "flowpool --version")]
+    return found if isinstance(found, list) else [found]
+
+
+def _what(found: Finding) -> str:
+    return f"{found.part} {found.account}" if found.account else found.part
+
+
+def _said(text: str) -> str:
+    """Return a text that can neither steer a terminal nor show what has the shape of a token."""
+    return without_tokens(clean(text))
+
+
+def _mend(found: Finding) -> str:
+    return f"; run: {_said(found.mend)}" if found.mend else ""
+
+
+def _plain(found: Finding) -> dict[str, str | None]:
+    return {
+        "part": found.part,
+        "account": found.account or None,
+        "level": found.level.value,
+        "message": _said(found.message),
+        "mend": _said(found.mend) or None,
+    }

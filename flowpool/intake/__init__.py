@@ -1,0 +1,1 @@
+"""How a credential that somebody brings comes into the pool: asked for, checked, placed, kept."""

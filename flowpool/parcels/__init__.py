@@ -1,0 +1,1 @@
+"""Accounts with their secrets, sealed for another machine."""

@@ -1,0 +1,1 @@
+"""The vendor's own program, which alone logs in."""

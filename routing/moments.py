@@ -1,0 +1,16 @@
+"""A moment as people read it in a reason."""
+
+from datetime import UTC, datetime, timedelta
+
+_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")  # strftime's would be the locale's
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_SOON = timedelta(hours=20)  # an hour alone that is a day away would be read as now
+
+
+def said(at: datetime, now: datetime) -> str:
+    """A time in UTC: the hour alone when it is the next such hour, or nearly so; a naive one counts as UTC."""
+    at = at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+    clock = f"{at:%H:%M} UTC"
+    if abs(at - now) < _SOON:
+        return clock
+    return f"{_DAYS[at.weekday()]} {at.day} {_MONTHS[at.month - 1]} {clock}"
