@@ -132,18 +132,18 @@ class Renew:
         return self._tasks[account]
 
     async def _renew(self, account: AccountId, is_due: bool) -> None:
+        before = self._generation(account)
         try:
-            await self._take(account, await self._run_command(account, is_due=is_due))
+            outcome = await self._run_command(account, before, is_due=is_due)
+            await self._take(account, before, outcome)
         finally:
             self._tasks.pop(account, None)
             self._wake()
 
-    async def _run_command(self, account: AccountId, *, is_due: bool) -> Outcome:
+    async def _run_command(self, account: AccountId, before: int | None, *, is_due: bool) -> Outcome:
         if not is_due:
-            before = self._accounts.logins.get(account)
             await self._accounts.reload()  # another process may have renewed it without telling
-            now = self._accounts.logins.get(account)
-            if before is not None and now is not None and before.saved_at != now.saved_at:
+            if self._generation(account) != before:
                 return Outcome(CURRENT)
         try:
             return await aside(partial(self._command, account, is_due))
@@ -151,14 +151,18 @@ class Renew:
             logger.exception("flowpool: the command that renews logins failed")
             return Outcome(FAILED, f"the command failed with {type(error).__name__}")
 
-    async def _take(self, account: AccountId, outcome: Outcome) -> None:
+    async def _take(self, account: AccountId, before: int | None, outcome: Outcome) -> None:
         now, name = self._clock(), self._name(account)
-        if outcome.name in NEWER:
-            self._troubles.feed(account, now, ok=True)
+        if outcome.name in NEWER | OTHER:
             await self._accounts.reload()
-            logger.info("flowpool: the login of %s was renewed", name)
-        elif outcome.name in OTHER:
-            await self._accounts.reload()
+            is_new = self._generation(account) != before
+            if outcome.name in NEWER:
+                self._troubles.feed(account, now, ok=True)
+                logger.info(
+                    "flowpool: the login of %s was renewed%s", name, "" if is_new else ", and cannot be read yet"
+                )
+            if not is_new:
+                self._troubles.failed(account, now, "its new login cannot be read yet")
         elif outcome.name == DEAD:
             self._troubles.feed(account, now, ok=False)
             said = f"its login has ended: {outcome.because}"
@@ -169,6 +173,11 @@ class Renew:
                 self._troubles.feed(account, now, ok=False)
                 logger.warning("flowpool: the login of %s was not renewed: %s", name, outcome.because)
             self._troubles.failed(account, now, f"its login could not be renewed: {outcome.because}", outcome.retry_at)
+
+    def _generation(self, account: AccountId) -> int | None:
+        """When the login that the account has now was saved; None when it has none."""
+        login = self._accounts.logins.get(account)
+        return None if login is None else login.saved_at
 
     def _name(self, account: AccountId) -> str:
         known = self._accounts.ever.get(account)

@@ -250,6 +250,24 @@ def test_a_command_that_fails_is_tried_again(tmp_path: Path, caplog: pytest.LogC
     assert pool.ran == [(WORK.id, True)]
 
 
+@pytest.mark.parametrize("name", ["current", "renewed", "none"])
+def test_a_login_that_stays_the_same_is_not_asked_for_in_a_loop(tmp_path: Path, name: str) -> None:
+    """As when the store cannot be read here, or another program's word on it is not ours."""
+    pool = Pool(tmp_path, WORK, ends=timedelta(minutes=4))
+    pool.renew._command = lambda account, is_due: (pool.ran.append((account, is_due)), Outcome(name))[1]
+
+    async def story() -> None:
+        for _ in range(29):
+            await pool.renew.look()
+            pool.now += timedelta(seconds=1)
+        assert len(pool.ran) == 1
+        pool.now += timedelta(seconds=2)
+        await pool.renew.look()
+        assert len(pool.ran) == 2
+
+    pool.play(story)
+
+
 def test_a_setup_token_is_never_renewed(tmp_path: Path) -> None:
     """Nor is one asked for that is not known."""
     pool = Pool(tmp_path, WORK, ends=HOUR)
