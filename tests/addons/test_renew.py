@@ -254,7 +254,12 @@ def test_a_command_that_fails_is_tried_again(tmp_path: Path, caplog: pytest.LogC
 def test_a_login_that_stays_the_same_is_not_asked_for_in_a_loop(tmp_path: Path, name: str) -> None:
     """As when the store cannot be read here, or another program's word on it is not ours."""
     pool = Pool(tmp_path, WORK, ends=timedelta(minutes=4))
-    pool.renew._command = lambda account, is_due: (pool.ran.append((account, is_due)), Outcome(name))[1]
+
+    def command(account: AccountId, is_due: bool) -> Outcome:
+        pool.ran.append((account, is_due))
+        return Outcome(name)
+
+    pool.renew._command = command
 
     async def story() -> None:
         for _ in range(29):
