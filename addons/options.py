@@ -94,7 +94,11 @@ def _config_file() -> Path:
 
 
 def refuse_taken(listen: Address) -> None:
-    """Say who has the address; mitmproxy would only repeat the system's error."""
+    """Say who has the address, or why nobody can; mitmproxy would only repeat the system's error."""
+    if why := ports.unfit(listen):
+        raise StartError(
+            f"nobody can listen on {listen} here: {why}; set another address: [listen] claude in config.toml"
+        )
     if ports.is_taken(listen):
         raise StartError(
             f"{listen} is taken by {ports.owner(listen.port)}; stop it, or set another address:"

@@ -19,6 +19,7 @@ from credentials.renewer import ADOPTED, CURRENT, DEAD, FAILED, GONE, NONE, RENE
 from credentials.secret import Secret
 from credentials.store import Store
 from home import accounts as book
+from home.errors import HomeError
 from home.keeping import keep
 from home.state.state import utc_now
 from routing.observations import RenewalFailed
@@ -61,6 +62,7 @@ class Renew:
         self._clock = clock
         self._troubles = Troubles(accounts, router)
         self._tasks: dict[AccountId, asyncio.Task[None]] = {}
+        self._turn = asyncio.Lock()
         self._rounds = Rounds("renew", self.look, every)
 
     def running(self) -> None:
@@ -79,8 +81,8 @@ class Renew:
         return current is not None and sent is not None and current.access != sent
 
     def is_running(self, account: AccountId) -> bool:
-        """Whether the account is being renewed now."""
-        return account in self._tasks
+        """Whether the account is being renewed now; one that was disabled or removed meanwhile is waited for by nobody."""
+        return account in self._tasks and account in self._accounts.credentials
 
     def ask(self, account: AccountId) -> Renewal | None:
         """Have the account renewed, for its access token was refused; None: it is on its way, and wake will be called."""
@@ -93,7 +95,7 @@ class Renew:
         if not is_ended and (account in self._tasks or self._may_start(account, now)):
             self._start(account, is_due=False)
             return None
-        self._troubles.tell(account, now)
+        self._troubles.tell(account, now, anew=True)
         return Renewal.NONE if is_ended else Renewal.FAILED
 
     def late(self, account: AccountId, patience: float) -> None:
@@ -141,12 +143,18 @@ class Renew:
             self._wake()
 
     async def _run_command(self, account: AccountId, before: int | None, *, is_due: bool) -> Outcome:
-        if not is_due:
-            await self._accounts.reload()  # another process may have renewed it without telling
-            if self._generation(account) != before:
-                return Outcome(CURRENT)
+        async with self._turn:  # one command at a time: they would wait for each other's claim, each with its memory
+            if not is_due:
+                await self._accounts.reload()  # another process may have renewed it without telling
+                if self._generation(account) != before:
+                    return Outcome(CURRENT)
+            return await self._ran(account, is_due=is_due)
+
+    async def _ran(self, account: AccountId, *, is_due: bool) -> Outcome:
         try:
             return await aside(partial(self._command, account, is_due))
+        except HomeError as error:
+            return Outcome(FAILED, str(error))
         except Exception as error:
             logger.exception("flowpool: the command that renews logins failed")
             return Outcome(FAILED, f"the command failed with {type(error).__name__}")
@@ -164,10 +172,11 @@ class Renew:
             if not is_new:
                 self._troubles.failed(account, now, "its new login cannot be read yet")
         elif outcome.name == DEAD:
-            self._troubles.feed(account, now, ok=False)
             said = f"its login has ended: {outcome.because}"
             logger.warning("flowpool: %s: %s; run: flowpool login %s", name, said, name)
             self._troubles.ended(account, now, said)
+            if not outcome.is_known:  # what ended long ago is no sign of trouble now
+                self._troubles.feed(account, now, ok=False)
         else:
             if outcome.name != WAITING:
                 self._troubles.feed(account, now, ok=False)

@@ -11,6 +11,7 @@ from routing.outage import Storm
 from routing.router import Router
 from routing.words import AccountId
 
+LONGEST = timedelta(hours=1)  # a rest that ends later was ordered before the clock was set back
 AGAIN = timedelta(seconds=30)  # after a failure that names no time, as when the command could not run
 MARGIN = timedelta(
     seconds=30
@@ -82,7 +83,7 @@ class Troubles:
             ends.append(self._current(account).not_before)
         if not is_alone and self._storms.get(self._provider(account), Storm()).is_single(now):
             ends.append(now + AGAIN)
-        return max((end for end in ends if end is not None and end > now), default=None)
+        return max((end for end in ends if end is not None and timedelta() < end - now <= LONGEST), default=None)
 
     def tell_all(self, now: datetime) -> None:
         """Keep requests away from accounts whose access token is over by now, for as long as nothing newer can come."""
@@ -90,8 +91,11 @@ class Troubles:
             if account in self._of or (login.lifetime.is_refreshable and _is_over(login, now)):
                 self.tell(account, now)
 
-    def tell(self, account: AccountId, now: datetime) -> None:
-        """Tell the Router, if that is news; an access token that still serves goes on serving."""
+    def tell(self, account: AccountId, now: datetime, *, anew: bool = False) -> None:
+        """Tell the Router, if that is news; an access token that still serves goes on serving.
+
+        anew: also what it was told before: its hold may have been lifted since, and the token was refused again.
+        """
         trouble = self._current(account)
         until = None if trouble.has_ended else self.rests_until(account, now, is_alone=True)
         if until is None and not trouble.has_ended:
@@ -100,7 +104,7 @@ class Troubles:
         login = self._accounts.logins.get(account)
         bars = trouble.is_refused or (login is not None and _is_over(login, now))
         because = trouble.because or f"logins of {self._provider(account)} cannot be renewed just now"
-        if trouble.told != (because, until, bars):
+        if anew or trouble.told != (because, until, bars):
             trouble.told = (because, until, bars)
             self._router.observe(RenewalFailed(account=account, at=now, because=because, until=until, bars=bars))
 

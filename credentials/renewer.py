@@ -39,11 +39,16 @@ type Command = Sequence[str]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a renewal ended. name: one of those above. because: for people. retry_at: when the next try makes sense, if that is known."""
+    """How a renewal ended.
+
+    name: one of those above. because: for people. retry_at: when the next try makes sense, if that is known. is_known: it had
+    ended so before, and nothing was asked.
+    """
 
     name: str
     because: str = ""
     retry_at: datetime | None = None
+    is_known: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,10 +66,11 @@ type Keep = Callable[[Handed], Outcome]
 def command(account_id: str, *, is_due_only: bool = False, is_asked_for: bool = False) -> list[str]:
     """Return the command line of a worker. It finds the home as every command does, by its environment.
 
+    -P: what lies in the folder that its parent was started in may bear the name of one of our packages, and is not run.
     is_due_only: renew only what is still due. is_asked_for: by a person, who need not wait for our own backoff.
     """
     options = ["--due"] * is_due_only + ["--asked-for"] * is_asked_for
-    return [sys.executable, "-m", "flowpool", "refresh", "--worker", "--account-id", account_id, *options]
+    return [sys.executable, "-P", "-m", "flowpool", "refresh", "--worker", "--account-id", account_id, *options]
 
 
 def run(command: Command, keep: Keep, environ: Mapping[str, str] | None = None) -> Outcome:
@@ -130,7 +136,8 @@ def handing(handed: Handed) -> str:
 def telling(outcome: Outcome) -> str:
     """Return the line that tells the outcome."""
     retry_at = outcome.retry_at.isoformat() if outcome.retry_at else None
-    return json.dumps({"outcome": outcome.name, "because": outcome.because, "retry_at": retry_at})
+    told = {"outcome": outcome.name, "because": outcome.because, "retry_at": retry_at, "is_known": outcome.is_known}
+    return json.dumps(told)
 
 
 def read(line: bytes | str) -> Outcome | Handed | None:
@@ -140,8 +147,9 @@ def read(line: bytes | str) -> Outcome | Handed | None:
             case {"granted": fields, "spent": str(spent), "whose": dict(whose)}:
                 said = {str(name): str(value) for name, value in whose.items()}
                 return Handed(credential=record.load(fields), spent=spent, whose=said)
-            case {"outcome": str(name), "because": str(because), "retry_at": retry_at}:
-                return Outcome(name, because, None if retry_at is None else datetime.fromisoformat(retry_at))
+            case {"outcome": str(name), "because": str(because), "retry_at": retry_at, **more}:
+                until = None if retry_at is None else datetime.fromisoformat(retry_at)
+                return Outcome(name, because, until, more.get("is_known") is True)
             case _:
                 pass
     except (ValueError, TypeError, RecursionError):

@@ -44,7 +44,9 @@ POLL = 0.05  # seconds between two looks whether the claim is free
 TURN = 150.0  # seconds to wait for it: as long as a worker that asks may hold it
 KEEPING = 600.0  # seconds for which a pair that the disk does not take is tried to be kept
 JUST = timedelta(seconds=10)  # two people's commands this close mean one renewal
-_SPENT_BEFORE = "its refresh token was used before, and what came for it was not kept"
+LONGEST_REST = timedelta(hours=1)  # a pause that ends later was noted before the clock was set back
+_GIVEN_AGAIN = "the service gave the refused access token again"
+_SPENT_BEFORE = "its refresh token was used before, and what came for it is not here"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +120,7 @@ class Renewing:
         last = self.journal.last(self.errand.account_id)
         if self._was_just_renewed(last):
             return Outcome(CURRENT, "it was renewed just now")
-        return self._rests(spent, last) or self._ask(old, old.refresh, spent, last)
+        return self._rests(old, spent, last) or self._ask(old, old.refresh, spent, last)
 
     def _was_just_renewed(self, last: Renewal | None) -> bool:
         is_kept = self.errand.is_asked_for and last is not None and last.outcome == "kept"
@@ -137,18 +139,22 @@ class Renewing:
             return Outcome(ADOPTED)
         return kept
 
-    def _rests(self, spent: str, last: Renewal | None) -> Outcome | None:
+    def _rests(self, old: Credential, spent: str, last: Renewal | None) -> Outcome | None:
         """What is said without asking: the token is spent, or it is too early."""
         is_same = last is not None and last.fingerprint == spent
         if self.journal.is_spent(spent):
             because = last.because if last is not None and is_same and last.because else _SPENT_BEFORE
-            return Outcome(DEAD, because)
+            return Outcome(DEAD, because, is_known=True)
         if last is None:
             return None
-        until = last.asked_until
+        until, because = last.asked_until, last.because
         if is_same and not self.errand.is_asked_for:
             until = last.retry_at
-        return None if until is None or until <= self.now() else Outcome(WAITING, last.because, until)
+        if self.errand.is_due_only and last.outcome == "kept" and old.expires_at is not None:
+            until = max(last.at, last.at + (old.expires_at - last.at) / 2)
+            because = "the service's logins last so short that half of one is waited for"
+        is_rest = until is not None and timedelta() < until - self.now() <= LONGEST_REST
+        return Outcome(WAITING, because, until) if is_rest else None
 
     def _ask(self, old: Credential, refresh: Secret, spent: str, last: Renewal | None) -> Outcome:
         failures = 0 if last is None or last.outcome == "kept" else last.failures
@@ -159,7 +165,7 @@ class Renewing:
                 return Outcome(FAILED, "another program renews logins now")
             match self._answer(refresh):
                 case Granted() as granted:
-                    return self._take(old, granted, spent)
+                    return self._take(old, granted, spent, failures)
                 case Refused(because):
                     return self._end(old, spent, because)
                 case Systemic(because):
@@ -173,11 +179,13 @@ class Renewing:
         except UnreachableError as error:
             return Later(f"the service is unreachable ({error})")
 
-    def _take(self, old: Credential, granted: Granted, spent: str) -> Outcome:
+    def _take(self, old: Credential, granted: Granted, spent: str, failures: int) -> Outcome:
         """Keep a new pair. The parent has it first, then the store, and only then is it used by anybody."""
+        is_spent = granted.refresh is not None and granted.refresh != old.refresh
+        if self._is_refused_again(old, granted) and not is_spent:
+            return self._put_off(FAILED, spent, _GIVEN_AGAIN, failures + 1, None)
         handed = Handed(credential=renewed(old, granted), spent=spent, whose=granted.whose())
         self.hand_over(handed)
-        is_spent = granted.refresh is not None and granted.refresh != old.refresh
         gone = "spent" if is_spent else ""
         self._note(Renewal(fingerprint=spent, outcome="sent", at=self.now()), spent=gone)
         outcome = self._persist(handed)
@@ -190,7 +198,14 @@ class Renewing:
             because=outcome.because,
         )
         self._note(told, spent=gone)  # once more: the disk may have been full before
+        if is_kept and granted.refresh is not None and self._is_refused_again(old, granted):
+            return self._put_off(FAILED, fingerprint(granted.refresh), _GIVEN_AGAIN, failures + 1, None)
         return outcome
+
+    def _is_refused_again(self, old: Credential, granted: Granted) -> bool:
+        """Tell whether it gave what an upstream just refused: for no other reason is a login renewed before it is due."""
+        is_early = not self.errand.is_due_only and not self.errand.is_asked_for
+        return is_early and granted.access == old.access
 
     def _end(self, old: Credential, spent: str, because: str) -> Outcome:
         """The endpoint takes the token no more: unless somebody else has a newer pair, the login has ended."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from http.client import HTTPConnection, HTTPResponse
 
 LARGEST = 2**16  # bytes that are read of an answer
+CONNECT = 15.0  # seconds, TLS included: one begun as a computer wakes may lead nowhere, and the next one does not
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,9 +71,11 @@ def _ask(question: Question, patience: float) -> Answer | UnreachableError:
 
     at = urlsplit(question.url)
     was_sent = False
-    connection = _connection(at, patience)
+    connection: HTTPConnection | None = None
     try:
+        connection = _connection(at, min(patience, CONNECT))
         connection.connect()
+        connection.sock.settimeout(patience)
         was_sent = True
         connection.request(
             question.method, at.path or "/", question.body or None, {"Connection": "close", **question.headers}
@@ -81,14 +84,15 @@ def _ask(question: Question, patience: float) -> Answer | UnreachableError:
             headers = {name.lower(): value for name, value in reversed(answer.getheaders())}
             return Answer(status=answer.status, headers=headers, body=_body(answer))
     except TimeoutError:
-        return _late(patience, was_sent=was_sent)
+        return _late(patience if was_sent else min(patience, CONNECT), was_sent=was_sent)
     except OSError as error:
         why = getattr(error, "verify_message", "") or error.strerror or type(error).__name__
         return UnreachableError(why, was_sent=was_sent)
     except (HTTPException, ValueError) as error:  # the error's own text may quote a header
         return UnreachableError(f"what answers there is no HTTP: {type(error).__name__}", was_sent=was_sent)
     finally:
-        connection.close()
+        if connection is not None:
+            connection.close()
 
 
 def _body(answer: "HTTPResponse") -> bytes:

@@ -65,7 +65,7 @@ def _list(home: Home, as_json: bool) -> None:
         click.echo(json.dumps([book.describe(account) for account in known], indent=2))
     elif not known:
         click.echo("no accounts yet; add one with: flowpool login NAME")
-    elif sys.stdout.isatty():
+    elif sys.stdout is not None and sys.stdout.isatty():
         from flowpool.views.accounts import view  # noqa: PLC0415  # rich costs 50 ms
         from flowpool.views.screen import show  # noqa: PLC0415
 

@@ -1,5 +1,6 @@
 """`flowpool credentials`: where secrets are kept, and how they get elsewhere."""
 
+import shlex
 import sys
 
 import click
@@ -59,9 +60,18 @@ def move(home: Home, place: str) -> None:
         names: dict[str, str] = {account.id: account.name for account in book.load(home.accounts)}
         source, target = (open_place(one, home.state_folder, lambda: names) for one in (old, place))
         moved = carry(names, source, target)
+        is_emptied = old == "file" and carry is moving.move and not moved.left
+        strays = set(source.ids()).difference(names) if is_emptied else ()
     for account_id in moved.missing:
         name = names[account_id]
         click.echo(f"flowpool: {name} has no secret; run: flowpool add {name} --replace", err=True)
+    if strays:
+        those = "1 secret" if len(strays) == 1 else f"{len(strays)} secrets"
+        click.echo(
+            f"flowpool: {home.secrets} still holds {those} of no account that accounts.toml names, and nothing else; "
+            f"if you miss none, run: rm {shlex.quote(str(home.secrets))}",
+            err=True,
+        )
     _tell(home, place, moved, backend=backend, old=old)
 
 

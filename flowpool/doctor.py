@@ -2,13 +2,14 @@
 
 import json
 import os
+import shlex
 import sys
 import traceback
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from threading import Thread
 
 import click
 
@@ -16,6 +17,7 @@ from credentials.redaction import without_tokens
 from flowpool.findings import clock, documents, folders, keeping, listening, logins, mitm, owners, people
 from flowpool.findings import programs as installed
 from flowpool.findings.finding import Finding, Level, fail, skip
+from flowpool.findings.refused import Refused, refused
 from flowpool.findings.traps import traps
 from flowpool.proxy import clean
 from home import clientlogin
@@ -23,8 +25,8 @@ from home.accounts import Accounts
 from home.checks import Address
 from home.paths import Home
 from home.settings import Settings
+from routing.words import AccountId
 
-AT_ONCE = 32  # questions; each is over within seconds
 UNREAD = "not looked at: {} must be readable first"
 
 type Check = Callable[[], list[Finding] | Finding]
@@ -36,7 +38,7 @@ type Check = Callable[[], list[Finding] | Finding]
 def doctor(home: Home, as_json: bool) -> None:
     """Look at all that a pool needs, and say what mends it.
 
-    Nothing is changed: no file is written, no login refreshed. Each account's secret is shown to its provider, as a request would.
+    Nothing is changed: no file is written, no login renewed. Each account's secret is shown to its provider, as a request would.
     Ends with 1 when something failed; warnings are no failure.
     """
     found = examine(home)
@@ -63,11 +65,25 @@ def examine(home: Home) -> tuple[Finding, ...]:
     checks.append(
         partial(clock.clock, chosen.providers.anthropic.upstream) if chosen else _unread(clock.PART, "config.toml")
     )
-    checks += _accounts(chosen, known, kept)
+    checks += _accounts(chosen, known, kept, refused(home.state, is_open=ours is not None))
     checks += [partial(installed.client, name) for name in installed.CLIENTS]
     checks += _surroundings(ours or (chosen.listen.claude if chosen else None), known, kept)
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        return tuple(one for found in pool.map(_guarded, checks) for one in found)
+    return tuple(one for found in _at_once(checks) for one in found)
+
+
+def _at_once(checks: Sequence[Check]) -> list[Sequence[Finding]]:
+    """Run all checks side by side, each in a thread that keeps nobody who is tired of waiting."""
+    found: list[Sequence[Finding]] = [()] * len(checks)
+
+    def run(place: int, check: Check) -> None:
+        found[place] = _guarded(check)
+
+    threads = [Thread(target=run, args=pair, daemon=True) for pair in enumerate(checks)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return found
 
 
 def _secrets(home: Home, chosen: Settings | None, known: Accounts | None) -> tuple[keeping.Kept | None, list[Finding]]:
@@ -92,12 +108,17 @@ def _listening(home: Home, chosen: Settings | None, ours: Address | None, proxy:
     ]
 
 
-def _accounts(chosen: Settings | None, known: Accounts | None, kept: keeping.Kept | None) -> list[Check]:
+def _accounts(
+    chosen: Settings | None,
+    known: Accounts | None,
+    kept: keeping.Kept | None,
+    ended: Mapping[AccountId, Refused],
+) -> list[Check]:
     if chosen is None or known is None or kept is None:
         missing = "config.toml" if chosen is None else "accounts.toml" if known is None else "the store of secrets"
         return [_unread(logins.PART, missing)]
     upstream, now = chosen.providers.anthropic.upstream, datetime.now(UTC)
-    return [partial(logins.check, upstream, account, kept[account.id], now) for account in known]
+    return [partial(logins.check, upstream, account, kept[account.id], now, ended.get(account.id)) for account in known]
 
 
 def _surroundings(listen: Address | None, known: Accounts | None, kept: keeping.Kept | None) -> list[Check]:
@@ -121,7 +142,7 @@ def _guarded(check: Check) -> Sequence[Finding]:
     try:
         found = check()
     except OSError as error:
-        return [fail("doctor", f"{error.filename}: {error.strerror}", f"ls -ld '{error.filename}'")]
+        return [fail("doctor", f"{error.filename}: {error.strerror}", f"ls -ld {shlex.quote(str(error.filename))}")]
     except Exception as error:  # noqa: BLE001  # whatever it is, it is one line among the others
         at = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{type(error).__name__} in {Path(at.filename).name}:{at.lineno}"

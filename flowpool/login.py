@@ -1,5 +1,6 @@
 """`flowpool login`: the vendor's own program logs in, and what it gets comes into the pool."""
 
+import shlex
 import sys
 from datetime import UTC, datetime
 
@@ -7,6 +8,7 @@ import click
 
 from credentials import ends
 from credentials.credential import API_KEY, SETUP_TOKEN, parse
+from credentials.errors import BadSecret, Unreadable
 from flowpool import names
 from flowpool.arguments import FORCE, NO_VERIFY, account_name, pass_home
 from flowpool.errors import Failure
@@ -59,10 +61,12 @@ def login(
     again = f"flowpool login{f' {name}' if name else ''}{option}"
     if api_key:
         offer = _typed(API_KEY, name, again)
-    elif setup_token:
-        offer = _token(home, name, again, program)
     else:
-        offer = _logged_in(home, name, again, program)
+        if setup_token:
+            _need_terminal(name)
+        path = claude.find(program, again)
+        again += f" --claude {shlex.quote(str(program))}" if program else ""
+        offer = _token(home, name, again, path) if setup_token else _logged_in(home, name, again, path)
     known = book.load(home.accounts)
     taken = taking.take(home, chosen, known, offer, datetime.now(UTC), no_verify=no_verify, by_force=force)
     account = taken.account
@@ -70,15 +74,17 @@ def login(
     click.echo(f"logged in {account.name}{'' if taken.is_new else ' again'}: {whose}{taken.standing}")
 
 
-def _logged_in(home: Home, name: str | None, again: str, given: str | None) -> taking.Offer:
+def _logged_in(home: Home, name: str | None, again: str, program: str) -> taking.Offer:
     """Return the login that the vendor's program made."""
-    program = claude.find(given, again)
     with isolation.folder(home) as folder:
         arguments = claude.login_arguments(program, folder)
         if arguments == ("/login",):
             click.echo("flowpool: leave Claude Code with /exit once it says that you are logged in", err=True)
         code = claude.run(program, arguments, folder)
-        made = clientlogin.read(clientlogin.of_folder(folder)) if code not in claude.STOPPED else None
+        try:
+            made = clientlogin.read(clientlogin.of_folder(folder)) if code not in claude.STOPPED else None
+        except Unreadable as error:  # which names a file that is gone when a person reads it
+            raise Failure(f"what `claude` left: {error.what}; run: {again}") from None
         if made is None:
             raise _failed(code, again)
         it = logins.understood(made, "what `claude` left", again)
@@ -92,13 +98,8 @@ def _logged_in(home: Home, name: str | None, again: str, given: str | None) -> t
     )
 
 
-def _token(home: Home, name: str | None, again: str, given: str | None) -> taking.Offer:
+def _token(home: Home, name: str | None, again: str, program: str) -> taking.Offer:
     """Return the token that the vendor's program showed; it keeps it nowhere."""
-    if sys.stdin is None or not sys.stdin.isatty():
-        raise Failure(
-            f"`claude setup-token` needs a terminal; where you have its token, run: flowpool add {name or 'NAME'} --kind {SETUP_TOKEN}"
-        )
-    program = claude.find(given, again)
     with isolation.folder(home) as folder:
         code = claude.run(program, ("setup-token",), folder)
     if code:
@@ -107,9 +108,20 @@ def _token(home: Home, name: str | None, again: str, given: str | None) -> takin
     return _typed(SETUP_TOKEN, name, again)
 
 
+def _need_terminal(name: str | None) -> None:
+    """Raise Failure where nobody can paste what `claude setup-token` shows."""
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise Failure(
+            f"`claude setup-token` needs a terminal; where you have its token, run: flowpool add {name or 'NAME'} --kind {SETUP_TOKEN}"
+        )
+
+
 def _typed(kind: str, name: str | None, again: str) -> taking.Offer:
     """Return the secret that a person types."""
-    credential = parse(kind, asking.secret(kind, name, again), f"flowpool add {name or 'NAME'}")
+    try:
+        credential = parse(kind, asking.secret(kind, name, again))
+    except BadSecret as error:  # which would name a command for a new account, of a name that was typed
+        raise Failure(f"{str(error).partition('; run: ')[0]}; run: {again}") from None
     return taking.Offer(
         credential=ends.of_token(credential, datetime.now(UTC)),
         name=name,

@@ -99,6 +99,9 @@ class Shell(click.Group):
             return super().invoke(ctx)
         except (click.exceptions.Exit, click.ClickException, click.Abort, EOFError):
             raise
+        except BrokenPipeError:  # whoever reads has enough, as `head` does
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is flushed at the end
+            raise SystemExit(FAILED) from None
         except Exception as error:  # noqa: BLE001  # the rim: nothing above this would show it better
             if ctx.params["verbose"]:
                 traceback.print_exc()

@@ -82,24 +82,24 @@ def _said(account: Account, outcome: Outcome, credential: Credential | None) -> 
     because, provider = outcome.because, account.provider
     again = "" if "; run: " in because else f"; run: flowpool refresh {account.name}"
     said = {
-        RENEWED: f"refreshed{_lasts(credential)}",
+        RENEWED: f"renewed{_lasts(credential)}",
         ADOPTED: f"took over the newer login of {account.source}{_lasts(credential)}",
-        CURRENT: f"not refreshed, as {because}{_lasts(credential)}",
+        CURRENT: f"not renewed, as {because}{_lasts(credential)}",
         NONE: because,
         GONE: because,
         DEAD: f"its login has ended ({because}); run: flowpool login {account.name}",
-        WAITING: f"not refreshed: {provider} is not to be asked before {_at(outcome.retry_at)} ({because}){again}",
-        SYSTEMIC: f"not refreshed: {provider} does not accept how flowpool asks ({because}); no login is to blame{again}",
+        WAITING: f"not renewed: {provider} is not to be asked before {_at(outcome.retry_at)} ({because}){again}",
+        SYSTEMIC: f"not renewed: {provider} does not accept how flowpool asks ({because}); no login is to blame{again}",
     }
-    return said.get(outcome.name, f"not refreshed: {because}{again}")
+    return said.get(outcome.name, f"not renewed: {because}{again}")
 
 
 def _lasts(credential: Credential | None) -> str:
     if credential is None or credential.expires_at is None:
         return ""
-    renewable = credential.refresh_expires_at
-    further = f", and can be renewed until {_at(renewable)}" if renewable else ""
-    return f"; its login now lasts until {_at(credential.expires_at)}{further}"
+    ends = credential.refresh_expires_at
+    further = f", its login ends {_at(ends)}" if ends else ""
+    return f"; access until {_at(credential.expires_at)}{further}"
 
 
 def _at(moment: datetime | None) -> str:

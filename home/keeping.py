@@ -55,11 +55,11 @@ def _put(store: Store, account: Account, handed: Handed) -> Outcome:
         stored = store.get(account.id)
     except NotStored:
         return Outcome(GONE, f"the secret of {account.name} was removed meanwhile")
-    if _is_same(stored, handed.credential):
-        return Outcome(RENEWED)
-    if stored.refresh is None or fingerprint(stored.refresh) != handed.spent:
+    is_spent_there = stored.refresh is not None and fingerprint(stored.refresh) == handed.spent
+    if not is_spent_there and not _is_same(stored, handed.credential):
         return Outcome(CURRENT, f"{account.name} was given another login meanwhile")
-    store.put(account.id, handed.credential)
+    if is_spent_there and stored != handed.credential:  # the pair may be the same, and only end later
+        store.put(account.id, handed.credential)
     return Outcome(RENEWED)
 
 

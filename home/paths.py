@@ -1,5 +1,6 @@
 """Where flowpool keeps its files."""
 
+import errno
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,9 +24,12 @@ class Home:
 
     @classmethod
     def find(cls, environ: Mapping[str, str]) -> Self:
-        """Return FLOWPOOL_HOME for everything, else the platform's folders; nothing is made or read."""
+        """Return FLOWPOOL_HOME for everything, else the platform's folders; nothing is made or read. Raises FolderError."""
         if given := environ.get(VARIABLE):
-            folder = Path(given).expanduser().absolute()
+            try:
+                folder = Path(given).expanduser().absolute()
+            except RuntimeError as error:  # ~somebody, and there is no such user
+                raise FolderError(Path(given), FileNotFoundError(errno.ENOENT, "no such user")) from error
             return cls(config_folder=folder, state_folder=folder)
         import platformdirs  # noqa: PLC0415  # not needed when FLOWPOOL_HOME is set
 

@@ -1,22 +1,36 @@
 """Ports: a taken one is said before anything starts, with the name of who has it."""
 
 import contextlib
+import errno
 import socket
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from home.checks import Address
 
 _LISTENING = "0A"
+_UNFIT = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT) + (
+    () if sys.platform == "win32" else (errno.EACCES,)
+)  # there it says taken
 _TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
+
+
+def unfit(listen: Address) -> str:
+    """Return why this machine cannot listen there, whoever else does; empty when it can, or when the port is taken."""
+    with socket.socket(_family(listen)) as probe:
+        try:
+            probe.bind((listen.host, listen.port))
+        except OSError as error:
+            return error.strerror if error.errno in _UNFIT and error.strerror else ""
+    return ""
 
 
 def is_taken(listen: Address) -> bool:
     """Whether somebody else listens where we would; port 0 never is."""
     if listen.port == 0:
         return False
-    family = socket.AF_INET6 if ":" in listen.host else socket.AF_INET
-    with socket.socket(family) as probe:
+    with socket.socket(_family(listen)) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((listen.host, listen.port))
@@ -27,6 +41,10 @@ def is_taken(listen: Address) -> bool:
     except OSError:
         return False
     return True
+
+
+def _family(listen: Address) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in listen.host else socket.AF_INET
 
 
 def owner(port: int) -> str:

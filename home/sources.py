@@ -19,7 +19,7 @@ def read(account: Account) -> Credential | None:
         if found is None or account.identity.contradicts(_identity(found.owner)):
             return None
         return parse(OAUTH, found.text.reveal())
-    except CredentialError:
+    except (CredentialError, OSError, RuntimeError):  # RuntimeError: a tilde with the name of nobody
         return None
 
 

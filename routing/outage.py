@@ -9,6 +9,7 @@ from routing.verdicts import AUTH_ROW, RENEWED_ROW
 from routing.words import AccountId
 
 TOGETHER = timedelta(seconds=60)  # failures of two accounts this near are one trouble
+LASTING = timedelta(seconds=60)  # a renewal that fails or takes long is none until then: most go well the second time
 SHORTEST, LONGEST = timedelta(minutes=5), timedelta(minutes=30)
 
 
@@ -34,8 +35,12 @@ def outage(memory: Memory, provider: str, now: datetime) -> Outage | None:
 
 
 def _failing(holds: AccountHolds, now: datetime) -> tuple[Hold, ...]:
-    """Select the holds of states auth_dead, error and broken."""
-    return tuple(hold for hold in holds if hold.row in (AUTH_ROW, RENEWED_ROW) and not hold.is_over(now))
+    """Select the holds of states auth_dead, broken, and error where that lasts."""
+    return tuple(hold for hold in holds if not hold.is_over(now) and (hold.row == AUTH_ROW or _lasts(hold, now)))
+
+
+def _lasts(hold: Hold, now: datetime) -> bool:
+    return hold.row == RENEWED_ROW and hold.began_at is not None and now - hold.began_at >= LASTING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from routing.gates import bar
 from routing.holds import AccountHolds, Hold, barring
 from routing.rules import Rules
 from routing.trail import Attempt, Trail
-from routing.verdicts import LOCKED_ROWS, RECOVERING_ROWS
+from routing.verdicts import LOCKED_ROWS, RECOVERING_ROWS, RENEWED_ROW
 from routing.words import Account, AccountId, Demand
 
 SHORTEST = timedelta(seconds=1)  # of the second pause of an exchange
@@ -66,7 +66,7 @@ def outcome(dead: Dead) -> Wait | GiveUp:
         return _give_up(dead, Answer.LOCKED_OUT, "every login was refused")
     if any(not attempt.verdict.blames_credential for attempt in dead.trail.attempts):
         return _give_up(dead, Answer.RELAY_EARLIER, "nobody is left to ask")
-    return _limited(dead, _soonest(dead, dead.enabled))
+    return _renewing(dead) or _limited(dead, _soonest(dead, dead.enabled))
 
 
 def _recovers_by_itself(dead: Dead, account: Account) -> bool:
@@ -112,6 +112,18 @@ def may_wait(pause: timedelta, demand: Demand, trail: Trail, rules: Rules, now: 
     patience = demand.patience - timedelta(seconds=rules.wait.margin_s) - (now - trail.started_at)
     left = timedelta(seconds=rules.wait.max) - trail.recovery_waited
     return not demand.side and pause <= min(left, patience)
+
+
+def _renewing(dead: Dead) -> GiveUp | None:
+    """Say that a login is being renewed that this exchange did not wait for: no limit was met."""
+    asked = ((account, dead.last_of(account)) for account in dead.enabled)
+    for account, attempt in asked:
+        if attempt is not None and attempt.verdict.row == RENEWED_ROW and not dead.standing(account):
+            until = dead.now + max(timedelta(seconds=dead.rules.retry.renewal_s), SHORTEST)
+            because = attempt.verdict.because
+            recovers = Barred(account=account.id, because=because, row=RENEWED_ROW, until=until)
+            return _give_up(dead, Answer.LIMITED, because, recovers)
+    return None
 
 
 def _limited(dead: Dead, hold: Hold | None) -> GiveUp:

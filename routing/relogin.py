@@ -38,8 +38,8 @@ def relogin(verdict: Verdict, *, renewal: Renewal) -> Verdict:
 
 
 def may_renew(trail: Trail, account: AccountId) -> bool:
-    """Whether the exchange may have the account's login renewed: once, waits for recovery disregarded."""
-    return _count(trail, account, RENEWED_ROW) < MOST_RENEWALS
+    """Whether the exchange may have the account's login renewed: until that gave it a new token, waits for recovery disregarded."""
+    return _count(trail, account, RENEWED_ROW, is_mended=True) < MOST_RENEWALS
 
 
 def may_use_current(trail: Trail, account: AccountId) -> bool:
@@ -62,5 +62,7 @@ def _anew(verdict: Verdict, row: int, because: str, same: tuple[timedelta, ...])
     )
 
 
-def _count(trail: Trail, account: AccountId, row: int) -> int:
-    return sum(attempt.account == account and attempt.verdict.row == row for attempt in trail.attempts)
+def _count(trail: Trail, account: AccountId, row: int, *, is_mended: bool = False) -> int:
+    """How many attempts on the account ended so. is_mended: only where it could go out again at once."""
+    met = [one.verdict for one in trail.attempts if one.account == account and one.verdict.row == row]
+    return sum(bool(verdict.same) or not is_mended for verdict in met)

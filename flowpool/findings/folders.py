@@ -29,7 +29,9 @@ def folders(home: Home) -> list[Finding]:
 def _open_folders(paths: list[Path]) -> Iterator[Finding]:
     for path in paths:
         about = path.stat()
-        if about.st_uid != os.getuid():
+        if not path.is_dir():
+            yield fail(PART, f"{path} is no folder", f"ls -ld {shlex.quote(str(path))}")
+        elif about.st_uid != os.getuid():
             yield fail(PART, f"{path} belongs to another user", f"sudo chown -R {os.getuid()} {shlex.quote(str(path))}")
         elif about.st_mode & OTHERS:
             yield warn(PART, f"other users can enter {path}", f"chmod 700 {shlex.quote(str(path))}")

@@ -20,6 +20,7 @@ from home.version import version
 PORT, PROXY, EXPOSURE = "port", "proxy", "exposure"
 HEALTH, STATUS = "/_flowpool/health", "/_flowpool/status"
 AGAIN = "flowpool serve"
+HERE = "flowpool doctor"  # where a person is sent who is here already
 PATIENCE = 2.0  # seconds; a proxy that is well answers within milliseconds
 
 
@@ -29,8 +30,8 @@ def running(home: Home) -> tuple[Address | None, Finding]:
         found = proxy.find(home)
         data = found.get(HEALTH) and found.get(STATUS) if found else None
     except (Failure, HomeError, CredentialError) as error:
-        problem, _ = told(error, AGAIN)
-        return None, fail(PROXY, problem.partition("; ")[0], AGAIN)
+        problem, mend = told(error, AGAIN)
+        return None, fail(PROXY, problem.removesuffix(f": {AGAIN}"), mend)
     if found is None or data is None:
         return None, skip(PROXY, "not running", AGAIN)
     return found.address, _health(found, data)
@@ -46,7 +47,8 @@ def _health(found: Proxy, data: bytes) -> Finding:
         restart = f"kill {found.pid}, then {AGAIN}"
         return warn(PROXY, f"pid {found.pid} runs flowpool {theirs}, and this is {version()}", restart)
     if notices:
-        return warn(PROXY, f"pid {found.pid} says: {notices[0]}", "flowpool status")
+        said, _, mend = notices[0].partition("; run: ")
+        return warn(PROXY, f"pid {found.pid} says: {said}", mend if mend not in ("", HERE) else "flowpool status")
     return ok(PROXY, f"pid {found.pid}, flowpool {theirs}, answers at {found.address}")
 
 
@@ -54,6 +56,9 @@ def port(listen: Address, ours: Address | None, home: Home) -> Finding:
     """Whether the address of config.toml is free, or our own proxy's."""
     if ours == listen or (ours and listen.port == 0):
         return ok(PORT, f"{ours} is this pool's proxy")
+    if why := ports.unfit(listen):
+        elsewhere = f"set another address as [listen] claude in {home.config}"
+        return fail(PORT, f"nobody can listen at {listen} here: {why}; {elsewhere}", editing(home.config))
     if not ports.is_taken(listen):
         return ok(PORT, f"{listen} is free")
     holder = ports.holder(listen.port)

@@ -4,31 +4,43 @@ from datetime import UTC, datetime, timedelta
 
 from credentials import web, worth
 from credentials.credential import Credential
-from credentials.errors import CredentialError
+from credentials.errors import AGAIN, CredentialError
 from flowpool.findings.finding import Finding, Level, fail, ok, skip, told, warn
+from flowpool.findings.refused import Refused
 from home.version import version
 from routing.mending import mending
 from routing.words import Account, Kind
 
 PART = "account"
+LOOK = "flowpool credentials"
 PATIENCE = 10.0  # seconds for the whole question
 SOON = timedelta(days=7)  # a login that ends within these is said to
 
 
-def check(upstream: str, account: Account, kept: Credential | CredentialError, now: datetime) -> Finding:
+def check(
+    upstream: str,
+    account: Account,
+    kept: Credential | CredentialError,
+    now: datetime,
+    refused: Refused | None = None,
+) -> Finding:
     """Judge one account; what its provider does not answer is never held against it.
 
-    kept: what is stored, or why that cannot be read. An access token that is over is not asked when it will be renewed anyway.
+    kept: what is stored, or why that cannot be read. refused: what is known of an end of its login. An access token that is over is not asked when it will be renewed anyway.
     """
     name = account.name
     if isinstance(kept, CredentialError):
-        return fail(PART, *told(kept.naming(name), "flowpool credentials"), account=name)
+        problem, mend = told(kept, LOOK)
+        return fail(PART, problem, mending(account.kind, name) if mend == AGAIN else mend, account=name)
     if is_over(kept.refresh_expires_at, now) and is_over(kept.expires_at, now):
         return fail(
             PART, f"its login ended {when(kept.refresh_expires_at)}", mending(account.kind, account.name), account=name
         )
     if worth.state(kept, now) is worth.State.STALE:
-        stale = f"stale since {when(kept.expires_at)}, will be refreshed; not asked"
+        if refused and refused.is_of(kept):
+            why = f"its login has ended ({refused.because})"
+            return fail(PART, why, mending(account.kind, name), account=name)
+        stale = f"stale since {when(kept.expires_at)}, will be renewed; not asked"
         return skip(PART, stale, f"flowpool refresh {name}", account=name)
     return _with_its_end(_ask(upstream, account, kept), account, kept, now)
 
@@ -73,7 +85,7 @@ def _with_its_end(found: Finding, account: Account, kept: Credential, now: datet
     end = kept.refresh_expires_at if kept.refresh else kept.expires_at
     parts = [found.message]
     if kept.refresh and kept.expires_at:
-        parts.append(f"access until {when(kept.expires_at)}, then refreshed")
+        parts.append(f"access until {when(kept.expires_at)}, then renewed")
     if end:
         parts.append(f"{'its login ended' if end <= now else 'its login ends'} {when(end)}")
     is_soon = found.level is Level.OK and end is not None and end - now <= SOON

@@ -16,7 +16,7 @@ OWNERS, DUPLICATES = "owners", "duplicates"
 
 
 def owners(place: Place, known: Accounts, kept: Kept) -> list[Finding]:
-    """Name the accounts whose login Claude Code has too: whichever refreshes it first logs the other out."""
+    """Name the accounts whose login Claude Code has too: whichever renews it first logs the other out."""
     own = clientfiles.login(place)
     if own is None:
         return [ok(OWNERS, "Claude Code has no login of its own in a file")]
@@ -24,7 +24,7 @@ def owners(place: Place, known: Accounts, kept: Kept) -> list[Finding]:
     found: list[Finding] = []
     for account in known:
         if _is_shared(account, kept[account.id], theirs, place.file):
-            two = f"two owners: Claude Code has the same login in {place.file}, and whichever refreshes it first"
+            two = f"two owners: Claude Code has the same login in {place.file}, and whichever renews it first"
             mend = f"flowpool login {account.name}"
             found.append(warn(OWNERS, f"{two} logs the other out", mend, account=account.name))
         elif account.identity.is_same(who):
@@ -35,7 +35,7 @@ def owners(place: Place, known: Accounts, kept: Kept) -> list[Finding]:
 
 
 def _is_shared(account: Account, mine: object, theirs: Credential, path: Path) -> bool:
-    """Tell whether it is one login: the same secret, or taken from that file, after which either may have refreshed it."""
+    """Tell whether it is one login: the same secret, or taken from that file, after which either may have renewed it."""
     if not isinstance(mine, Credential):
         return False
     was_taken = bool(account.source) and Path(account.source).expanduser() == path.absolute()

@@ -1,6 +1,7 @@
 """The programs that flowpool needs, and those that it serves: whether they are there, and which they are."""
 
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -28,7 +29,7 @@ def python(found: tuple[int, ...] = sys.version_info[:3]) -> Finding:
 
 def mitmproxy() -> Finding:
     """Whether mitmproxy is there, and of a version that flowpool was made for."""
-    install = f"{sys.executable} -m pip install {MITMPROXY}"
+    install = f"{shlex.quote(sys.executable)} -m pip install {MITMPROXY}"
     try:
         found = metadata.version("mitmproxy")
     except metadata.PackageNotFoundError:
@@ -46,15 +47,16 @@ def client(name: str) -> Finding:
     path = shutil.which(name)
     if path is None:
         return skip(name, "not on PATH", CLIENTS.get(name, ""))
+    quoted = shlex.quote(path)
     try:
         done = subprocess.run(  # noqa: S603  # what PATH has under this name is what a person would start
             [path, "--version"], stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE, check=False
         )
     except subprocess.TimeoutExpired:
-        return warn(name, f"{path} did not say its version within {PATIENCE:g} s", f"{path} --version")
+        return warn(name, f"{path} did not say its version within {PATIENCE:g} s", f"{quoted} --version")
     except OSError as error:
-        return warn(name, f"{path} cannot be started: {error.strerror or type(error).__name__}", f"ls -l {path}")
+        return warn(name, f"{path} cannot be started: {error.strerror or type(error).__name__}", f"ls -l {quoted}")
     said = redacted(clean(done.stdout.decode(errors="replace").strip().partition("\n")[0]))[:LONGEST]
     if done.returncode or not said:
-        return warn(name, f"{path} ended with {done.returncode} and said no version", f"{path} --version")
+        return warn(name, f"{path} ended with {done.returncode} and said no version", f"{quoted} --version")
     return ok(name, f"{said} ({path})")

@@ -1,7 +1,8 @@
 """Which account a login belongs to, and what a new one is called. Pure."""
 
+import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from flowpool.errors import Failure
 from home import accounts as book
@@ -77,12 +78,16 @@ def corrected(remembered: Identity, said: Identity) -> Identity:
 def fresh_name(known: Sequence[Account], email: str) -> str:
     """Return a name that is free: me of me@example.org, else me-2; account-1 when there is no address to take it from."""
     taken = {account.name for account in known}
-    stem = _stem(email)
-    if stem and stem not in taken:
-        return stem
-    numbers = range(2 if stem else 1, len(taken) + 3)
-    tried = (_numbered(stem or PLAIN, number) for number in numbers)
-    return next(name for name in tried if name not in taken)
+    if stem := _stem(email):
+        return free(stem, taken)
+    return next(name for number in itertools.count(1) if (name := _numbered(PLAIN, number)) not in taken)
+
+
+def free(name: str, taken: Collection[str]) -> str:
+    """Return the name, or the first of NAME-2, NAME-3 … that nobody has; never longer than a name may be."""
+    if name not in taken:
+        return name
+    return next(other for number in itertools.count(2) if (other := _numbered(name, number)) not in taken)
 
 
 def _stem(email: str) -> str:

@@ -7,11 +7,9 @@ import click
 
 from credentials.backends import open_store
 from credentials.credential import USUAL, Credential, is_usual
-from flowpool import proxy
-from flowpool.intake import placing, saving, verify, whose
+from flowpool.intake import placing, saving, telling, verify, whose
 from flowpool.proxy import Told
 from home import accounts as book
-from home.errors import HomeError
 from home.paths import Home
 from home.schema import PROVIDERS
 from home.settings import Settings
@@ -92,9 +90,7 @@ def _account(known: book.Accounts, found: Account | None, offer: Offer) -> Accou
 
 def _tell(home: Home, account: Account, *, is_new: bool) -> str:
     """Let the proxy know, and return what to say of that."""
-    told = proxy.tell(home)
-    if not is_new and told is Told.NOBODY:
-        _lift(home, account)
+    told = telling.tell(home, () if is_new else (account,))
     return "; the running proxy has it" if told is Told.TAKEN and account.enabled else ""
 
 
@@ -105,16 +101,3 @@ def _warn(account: Account, credential: Credential, kept: str) -> None:
         click.echo(f"flowpool: {odd}; if it is the wrong one, run: flowpool add {account.name} --replace", err=True)
     if kept:
         click.echo(f"flowpool: {kept}", err=True)
-
-
-def _lift(home: Home, account: Account) -> None:
-    """Without a proxy: end what the next one would hold against the old secret."""
-    if not home.state.exists():
-        return
-    from home.state import lifting  # noqa: PLC0415  # SQLAlchemy costs 200 ms
-    from routing.verdicts import LOGIN_ROWS  # noqa: PLC0415
-
-    try:
-        lifting.lift(home.state, [account.id], LOGIN_ROWS)
-    except HomeError as error:  # the secret is replaced; this is about how soon it is used
-        click.echo(f"flowpool: {account.name} may stay held for its old secret: {error}", err=True)

@@ -1,22 +1,22 @@
 """What an export holds: accounts with their secrets, as one document, and how it comes into another pool."""
 
-import itertools
 import json
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 
-from credentials import record
+from credentials import record, worth
 from credentials.credential import Credential, shares_secret
 from credentials.errors import BadParcel, CredentialError
 from credentials.store import Store
+from flowpool.intake import placing
 from home import accounts as book
 from home.errors import HomeError
 from routing.words import Account, AccountId, Identity
 
 VERSION = 1
-LONGEST_NAME = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,10 +29,14 @@ class Luggage:
 
 @dataclass(slots=True, kw_only=True)
 class Arrival:
-    """What became of each account, as names here; of those whose name was taken also the name that they brought."""
+    """What became of each account, as names here; of those whose name was taken also the name that they brought.
+
+    kept: those whose secret here is the better one, with what makes it so.
+    """
 
     added: dict[str, str] = field(default_factory=dict)
     replaced: list[str] = field(default_factory=list)
+    kept: dict[str, str] = field(default_factory=dict)
     skipped: dict[str, str] = field(default_factory=dict)
 
 
@@ -56,10 +60,11 @@ def unpack(data: bytes, path: Path) -> Luggage:
     return Luggage(accounts=accounts, secrets=secrets)
 
 
-def unload(path: Path, store: Store, luggage: Luggage, *, replaces: bool) -> Arrival:
+def unload(path: Path, store: Store, luggage: Luggage, now: datetime, *, replaces: bool) -> Arrival:
     """Put accounts and secrets into a pool, all under the lock of accounts.toml; undo what was done when anything fails.
 
-    replaces: whether one that is there already, by its id, its identity or its secret, gets the new secret.
+    replaces: whether one that is there already, by its id, its identity or its secret, gets the new secret,
+    unless that is the poorer one: an export grows old, and its logins are renewed meanwhile.
     """
     before: dict[AccountId, Credential | None] = {}
     arrival = Arrival()
@@ -70,10 +75,14 @@ def unload(path: Path, store: Store, luggage: Luggage, *, replaces: bool) -> Arr
             secret = luggage.secrets[account.id]
             twin = _twin(pool, store, account, secret)
             if twin is None:
-                came = replace(account, name=_free(account.name, pool), source="")  # that file is another machine's
+                came = replace(
+                    account, name=placing.free(account.name, {one.name for one in pool}), source=""
+                )  # that file is another machine's
                 _keep(store, came, secret, before)
                 pool.append(came)
                 arrival.added[account.name] = came.name
+            elif replaces and (lost := _loss(store, twin, secret, now)):
+                arrival.kept[twin.name] = lost
             elif replaces:
                 _keep(store, twin, secret, before)
                 whose = account.identity if account.identity != Identity() else twin.identity
@@ -109,12 +118,12 @@ def _opens_the_same(store: Store, account: Account, secret: Credential) -> bool:
         return False  # what cannot be read cannot be compared
 
 
-def _free(name: str, pool: list[Account]) -> str:
-    """Return the name, or the first of NAME-2, NAME-3 … that nobody has."""
-    taken = {one.name for one in pool}
-    tails = itertools.chain([""], (f"-{number}" for number in itertools.count(2)))
-    names = (f"{name[: LONGEST_NAME - len(tail)]}{tail}" for tail in tails)
-    return next(one for one in names if one not in taken)
+def _loss(store: Store, account: Account, secret: Credential, now: datetime) -> str:
+    """Return what makes the secret that is there the better one; empty when it is not, or cannot be read."""
+    try:
+        return worth.loss(store.get(account.id), secret, now)
+    except CredentialError:
+        return ""
 
 
 def _keep(store: Store, account: Account, secret: Credential, before: dict[AccountId, Credential | None]) -> None:

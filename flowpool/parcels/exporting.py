@@ -21,7 +21,7 @@ from routing.words import AccountId
 
 STDOUT = Path("-")
 TWO_OWNERS = (
-    "{}: what is refreshed has two owners once it is imported elsewhere, and whichever refreshes it first logs the other out; "
+    "{}: what is renewed has two owners once it is imported elsewhere, and whichever renews it first logs the other out; "
     "stop the proxy here before, or log in anew there, with: flowpool login {}"
 )
 
@@ -29,6 +29,8 @@ TWO_OWNERS = (
 def run(home: Home, file: Path, passphrase_file: Path | None, *, force: bool) -> None:
     """Write the parcel, and say what is in it."""
     command = f"flowpool accounts export {shlex.quote(str(file))}"
+    if file == STDOUT and sys.stdout is None:
+        raise Failure("there is no stdout to write to; run: flowpool accounts export FILE")
     _refuse_taken(file, command, force=force)
     known = book.load(home.accounts)
     store = open_store(

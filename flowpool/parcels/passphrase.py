@@ -1,7 +1,6 @@
 """A passphrase: asked for without showing it, or the first line of a file; never an argument."""
 
-import sys
-from contextlib import suppress
+import shlex
 from pathlib import Path
 
 import click
@@ -9,6 +8,7 @@ import click
 from credentials import files
 from credentials.parcel import SHORTEST
 from flowpool.errors import Failure
+from flowpool.intake import asking
 
 OPTION = click.option(
     "--passphrase-file",
@@ -28,29 +28,20 @@ def ask(file: Path | None, command: str, *, twice: bool) -> str:
 
 
 def _read(file: Path) -> str:
-    data = files.read(file, private=False)
+    data, quoted = files.read(file, private=False), shlex.quote(str(file))
     if data is None:
-        raise Failure(f"{file} is not there; write the passphrase into it, then run: chmod 600 '{file}'")
+        raise Failure(f"{file} is not there; write the passphrase into it, then run: chmod 600 {quoted}")
     try:
         first, *_ = data.decode("utf-8-sig").splitlines() or [""]
     except UnicodeDecodeError:
-        raise Failure(f"{file} is not text; run: file '{file}'") from None
+        raise Failure(f"{file} is not text; run: file {quoted}") from None
     if not first:
-        raise Failure(f"the first line of {file} is empty; write the passphrase into it, then run: chmod 600 '{file}'")
+        raise Failure(f"the first line of {file} is empty; write the passphrase into it, then run: chmod 600 {quoted}")
     return first
 
 
 def _prompt(command: str, *, twice: bool) -> str:
-    if not _has_terminal():
+    if not asking.has_terminal():
         raise Failure(f"there is no terminal to ask for the passphrase; run: {command} --passphrase-file FILE")
     answer: str = click.prompt("passphrase (not shown)", hide_input=True, confirmation_prompt=twice, err=True)
     return answer
-
-
-def _has_terminal() -> bool:
-    """Tell whether a person can be asked, though stdin may be a pipe."""
-    if sys.stdin is not None and sys.stdin.isatty():
-        return True
-    with suppress(OSError), open("/dev/tty", "rb"):  # noqa: PTH123
-        return True
-    return False

@@ -9,8 +9,6 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import FrameType
-from typing import NoReturn
 
 from flowpool.errors import Failure
 from home.clientlogin import VARIABLE
@@ -21,9 +19,6 @@ PATIENCE = 30.0  # seconds for it to say what it can do
 PARTING = 5.0  # seconds that it gets to end by itself
 OURS = ("ANTHROPIC_", "CLAUDE")  # how names of variables begin that would give it a login, an address or a folder
 STOPPED = (-signal.SIGINT, 128 + signal.SIGINT)  # what it ends with after Ctrl-C
-ENDING = tuple(
-    number for name in ("SIGTERM", "SIGHUP") if isinstance(number := getattr(signal, name, None), signal.Signals)
-)
 
 _LOGIN = re.compile(r"^\s+login\b", re.MULTILINE)
 
@@ -63,7 +58,7 @@ def environ(given: Mapping[str, str], folder: Path) -> dict[str, str]:
 
 def run(program: str, arguments: Sequence[str], folder: Path) -> int:
     """Let a person use it on this terminal; return what it ended with. It has ended when this returns or raises."""
-    with _ending_well(), _terminal_as_it_was():
+    with _terminal_as_it_was():
         try:
             child = subprocess.Popen((program, *arguments), env=environ(os.environ, folder), cwd=folder)  # noqa: S603
         except OSError as error:
@@ -89,21 +84,6 @@ def _end(child: subprocess.Popen[bytes]) -> None:
     if child.poll() is None:
         child.kill()
         child.wait()
-
-
-@contextmanager
-def _ending_well() -> Iterator[None]:
-    """Let what usually ends a program at once unwind it, so that nothing is left behind."""
-
-    def unwind(number: int, _frame: FrameType | None) -> NoReturn:
-        raise SystemExit(128 + number)
-
-    before = {number: signal.signal(number, unwind) for number in ENDING}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 @contextmanager

@@ -1,10 +1,13 @@
 """The screen of `status`."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from rich import box
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -27,13 +30,14 @@ COLOURS = {
 WORDS = {  # of states that are shown under another name
     "expiring": "login ends",
     "budget_spent": "budget spent",
-    "error": "refresh fails",
+    "error": "renewal fails",
     "auth_dead": "login fails",
     "broken": "no secret",
 }
 MENDED_BY_HAND = frozenset({"auth_dead", "broken"})  # states that only a new credential ends
 MAY_SERVE = frozenset({"unmeasured", "expiring", "held"})  # states of accounts without windows that may be chosen
 ANY, OTHERS = "any", "other models"  # of the families that `next` names, and how it is shown
+NARROW = 72  # letters of a line, below which columns leave no room for words
 NEARLY_FULL = 0.9  # of a window, from which its number is coloured
 SOON = timedelta(days=6)  # within which a weekday's name is clear
 
@@ -46,19 +50,52 @@ def view(status: Status, now: datetime, local: Local = datetime.astimezone) -> R
             *_notices(status),
             Text("No accounts yet; add one with: flowpool login NAME"),
         )
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("account", overflow="fold", max_width=32)
-    table.add_column("state", no_wrap=True)
-    table.add_column("used", no_wrap=True)
-    table.add_column("why", overflow="fold", ratio=1)
-    for account in status.accounts:
-        table.add_row(
-            Text(account.name),
-            Text(WORDS.get(account.state, account.state), style=COLOURS.get(account.state, "")),
-            Text("\n").join(_window(window, now, local) for window in account.windows),
-            Text("\n".join(_why(account, now, local))),
-        )
-    return Group(_head(status), *_notices(status), table, *_tail(status, now, local))
+    rows = tuple(_row(account, now, local) for account in status.accounts)
+    return Group(_head(status), *_notices(status), _Accounts(rows), *_tail(status, now, local))
+
+
+class _Row(NamedTuple):
+    """What is shown of an account."""
+
+    name: Text
+    state: Text
+    used: Text
+    why: Text
+
+
+@dataclass(frozen=True, slots=True)
+class _Accounts:
+    """The accounts, in columns where there is room for them, else one below the other."""
+
+    rows: tuple[_Row, ...]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if options.max_width >= NARROW:
+            yield self._table()
+            return
+        for row in self.rows:
+            yield Text.assemble("\n", row.name, ": ", row.state)
+            yield from (Padding(part, (0, 0, 0, 2), expand=False) for part in (row.used, row.why) if part)
+        yield Text()
+
+    def _table(self) -> Table:
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        table.add_column("account", overflow="fold", max_width=32)
+        table.add_column("state", no_wrap=True)
+        table.add_column("used", no_wrap=True)
+        table.add_column("why", overflow="fold", ratio=1)
+        for row in self.rows:
+            table.add_row(*row)
+        return table
+
+
+def _row(account: AccountLine, now: datetime, local: Local) -> _Row:
+    return _Row(
+        name=Text(account.name),
+        state=Text(WORDS.get(account.state, account.state), style=COLOURS.get(account.state, "")),
+        used=Text("\n").join(_window(window, now, local) for window in account.windows),
+        why=Text("\n".join(_why(account, now, local))),
+    )
 
 
 def _head(status: Status) -> Text:

@@ -13,7 +13,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from credentials.journal import JournalFault
 from credentials.renewal import Renewal
 from home.running import is_alive
-from home.state.database import is_busy, prepare
+from home.state.database import is_busy, is_corrupt, prepare, replace
 from home.state.errors import StateError
 from home.state.tables import CLAIMS, RENEWALS, SPENT
 from home.state.trouble import reason
@@ -46,6 +46,7 @@ class Renewals:
         self._gap = GAP if gap is None else gap
         self._busy = busy
         self._connection: Connection | None = None
+        self._file = 0  # the inode of what is open
 
     def claim(self, name: str) -> bool:
         """Take a claim that is free; False while another holds it. Raises JournalFault."""
@@ -63,7 +64,9 @@ class Renewals:
         """Return how the last try ended. Raises JournalFault."""
         query = select(RENEWALS).where(RENEWALS.c.account == account_id)
         row = self._do(lambda connection: connection.execute(query).mappings().first())
-        return None if row is None else Renewal(**{name: row[name] for name in row if name != "account"})
+        if row is None or row["at"] is None:  # not what flowpool wrote
+            return None
+        return Renewal(**{name: row[name] for name in row if name != "account"})
 
     def is_spent(self, fingerprint: str) -> bool:
         """Tell whether a refresh token was used up or refused. Raises JournalFault."""
@@ -92,7 +95,7 @@ class Renewals:
             return True
         if not self._is_free(found.holder, found.until):
             return False
-        same = (CLAIMS.c.name == name, CLAIMS.c.holder == found.holder, CLAIMS.c.until == found.until)
+        same = (CLAIMS.c.name == name, CLAIMS.c.holder == found.holder)  # this transaction keeps others out
         return connection.execute(CLAIMS.update().where(*same).values(ours)).rowcount == 1
 
     def _is_free(self, holder: str, until: datetime | None) -> bool:
@@ -109,8 +112,8 @@ class Renewals:
         return connection.execute(CLAIMS.update().where(*ours).values(holder=holder, until=until)).rowcount == 1
 
     def _do[T](self, work: Callable[[Connection], T]) -> T:
-        """Do it in one transaction; another program's lock is waited for."""
-        end = time.monotonic() + self._busy
+        """Do it in one transaction; another program's lock is waited for, and a corrupt file is set aside."""
+        end, may_replace = time.monotonic() + self._busy, True
         while True:
             try:
                 connection = self._connected()
@@ -121,7 +124,17 @@ class Renewals:
                 if is_busy(error) and time.monotonic() < end:
                     time.sleep(PAUSE)
                     continue
+                if is_corrupt(error) and may_replace:
+                    may_replace = False
+                    self._set_aside()
+                    continue
                 raise self._fault(error) from error
+
+    def _set_aside(self) -> None:
+        """Let a fresh file begin, unless another program saw to that: what is forgotten costs a refused question, no login."""
+        with suppress(OSError):  # the next try says it better
+            if self._path.stat().st_ino == self._file:
+                replace(self._path)
 
     def _fault(self, error: Exception) -> JournalFault:
         if isinstance(error, StateError):
@@ -131,6 +144,7 @@ class Renewals:
     def _connected(self) -> Connection:
         if self._connection is None:
             connection = prepare(self._path).connect()
+            self._file = self._path.stat().st_ino
             connection.exec_driver_sql("PRAGMA synchronous = FULL")  # what was sent must not be forgotten
             connection.rollback()
             self._connection = connection

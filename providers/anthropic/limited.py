@@ -102,8 +102,8 @@ def _locked_out(choice: GiveUp, accounts: Mapping[AccountId, Account]) -> Reply:
     barred = tuple(b for b in choice.barred if _is_enabled(b.account, accounts))
     reasons = "; ".join(f"{_name(b.account, accounts)}: {b.because}" for b in barred)
     mends = [_mend(b.account, accounts) for b in barred if b.row != _FORBIDDEN_ROW]
-    hint = f". New credentials: {', '.join(mends)}" if mends else ""
-    return _final(502, f"No account's credentials are accepted: {reasons or choice.because}{hint}")
+    hint = f"; run: {', '.join(mends)}" if mends else ""
+    return _final(502, f"No account's credential is accepted: {reasons or choice.because}{hint}")
 
 
 def _mend(account: AccountId, accounts: Mapping[AccountId, Account]) -> str:

@@ -30,8 +30,8 @@ def quote(message: str) -> str:
 
 
 def quoted(s: Signs) -> str:
-    """The provider's own words, or the bare status."""
-    return quote(s.fault.message) or f"status {s.status}"
+    """The provider's own words, or the bare status; more of ours follow."""
+    return quote(s.fault.message).rstrip(".") or f"status {s.status}"
 
 
 def answered(s: Signs) -> str:
@@ -75,7 +75,7 @@ def bare(s: Signs) -> str:
 
 def locked_out(s: Signs) -> str:
     """Row 18."""
-    return f"sign-in refused: {quoted(s)}"
+    return f"login refused: {quoted(s)}"
 
 
 def forbidden(s: Signs) -> str:

@@ -71,14 +71,15 @@ def _tree(body: bytes) -> object:
 
 
 def _granted(tree: object, now: datetime) -> Granted | None:
-    access, refresh = _token(dig(tree, "access_token")), dig(tree, "refresh_token")
-    if access is None or (refresh is not None and _token(refresh) is None):
+    """What it holds. A refresh token that makes no sense counts as none: the access token serves for hours all the same."""
+    access = _token(dig(tree, "access_token"))
+    if access is None:
         return None
     lasts = _seconds(dig(tree, "expires_in")) or _until(dig(tree, "expires_at"), now) or USUAL
     login_lasts = _seconds(dig(tree, "refresh_token_expires_in"))
     return Granted(
         access=access,
-        refresh=_token(refresh),
+        refresh=_token(dig(tree, "refresh_token")),
         expires_at=now + lasts,
         refresh_expires_at=None if login_lasts is None else now + login_lasts,
         owner=text(dig(tree, "account", "uuid")),

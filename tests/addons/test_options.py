@@ -345,3 +345,9 @@ def test_without_a_server_of_ours_nobody_is_told_to_come(
 def test_an_upstream_is_taken_apart(upstream: str, wanted: tuple[str, str, int]) -> None:
     """Scheme, host and port are those by which mitmproxy knows the mode."""
     assert upstreams(Settings(providers=Providers(anthropic=Anthropic(upstream=upstream)))) == {"anthropic": wanted}
+
+
+def test_an_address_of_another_machine_is_not_called_taken() -> None:
+    """Nobody has it here, and nobody can."""
+    with pytest.raises(StartError, match=r"nobody can listen on 192\.0\.2\.7:1 here: .*; set another address"):
+        ours.refuse_taken(Address(host="192.0.2.7", port=1))

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from addons.accounts import Accounts
-from addons.renew import Renew
+from addons.renew import Renew, renewal_command
 from credentials.credential import Credential, parse
 from credentials.memory import MemoryStore
 from credentials.renewer import Outcome
@@ -273,6 +273,42 @@ def test_a_login_that_stays_the_same_is_not_asked_for_in_a_loop(tmp_path: Path, 
     pool.play(story)
 
 
+def test_commands_run_one_after_another(tmp_path: Path) -> None:
+    """However many accounts are refused at once: each command is a process with its own memory."""
+    pool = Pool(tmp_path, WORK, HOME, THIRD, ends=HOUR)
+    busy: list[int] = []
+
+    def command(account: AccountId, is_due: bool) -> Outcome:
+        busy.append(1)
+        assert len(busy) == 1
+        outcome = pool.command(account, is_due)
+        busy.pop()
+        return outcome
+
+    async def story() -> None:
+        pool.renew._command = command
+        assert [pool.renew.ask(account.id) for account in (WORK, HOME, THIRD)] == [None] * 3
+        await pool.settle()
+
+    pool.play(story)
+    assert len(pool.ran) == 3
+
+
+def test_accounts_that_cannot_be_read_are_no_fault_of_ours(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A person's half-written file costs one line, and the renewal is tried again."""
+    pool = Pool(tmp_path, WORK, ends=timedelta(minutes=4))
+    path = tmp_path / "accounts.toml"
+
+    async def story() -> None:
+        pool.renew._command = renewal_command(path, pool.store)
+        path.write_text("[[accounts")
+        await pool.renew.look()
+
+    pool.play(story)
+    assert "Traceback" not in caplog.text
+    assert f"the login of work was not renewed: {path}" in caplog.text
+
+
 def test_a_setup_token_is_never_renewed(tmp_path: Path) -> None:
     """Nor is one asked for that is not known."""
     pool = Pool(tmp_path, WORK, ends=HOUR)
@@ -287,3 +323,67 @@ def test_a_setup_token_is_never_renewed(tmp_path: Path) -> None:
 
     pool.play(story)
     assert pool.ran == []
+
+
+def test_what_ended_long_ago_is_no_storm(tmp_path: Path) -> None:
+    """Two logins that are known to be over must not keep a third from being renewed after each start."""
+    pool = Pool(tmp_path, WORK, HOME, THIRD, ends=-HOUR)
+    pool.outcomes.extend([Outcome("dead", "400: gone", is_known=True)] * 2)
+
+    async def story() -> None:
+        for _ in range(3):
+            await pool.renew.look()
+        assert len(pool.ran) == 3
+        states = sorted(pool.picture(one).state for one in (WORK, HOME, THIRD))
+        assert states == [State.AUTH_DEAD, State.AUTH_DEAD, State.UNMEASURED]
+
+    pool.play(story)
+
+
+def test_a_hold_that_was_lifted_stands_again_when_the_token_is_refused_again(tmp_path: Path) -> None:
+    """Or each request would go out with it."""
+    pool = Pool(tmp_path, WORK, ends=HOUR)
+    pool.outcomes.append(Outcome("failed", "500"))
+
+    async def story() -> None:
+        assert pool.renew.ask(WORK.id) is None
+        await pool.settle()
+        assert pool.picture(WORK).state is State.ERROR
+        pool.accounts.lift([WORK.id])
+        assert pool.picture(WORK).holds == ()
+        assert pool.renew.ask(WORK.id) is Renewal.FAILED
+        assert pool.picture(WORK).state is State.ERROR
+
+    pool.play(story)
+
+
+def test_nobody_waits_for_the_renewal_of_an_account_that_was_removed(tmp_path: Path) -> None:
+    """It goes on all the same."""
+    pool = Pool(tmp_path, WORK, HOME, ends=HOUR)
+    pool.gate.clear()
+
+    async def story() -> None:
+        assert pool.renew.ask(WORK.id) is None
+        assert pool.renew.is_running(WORK.id)
+        book.edit(tmp_path / "accounts.toml", lambda known: tuple(one for one in known if one.id != WORK.id))
+        await pool.accounts.reload()
+        assert not pool.renew.is_running(WORK.id)
+        pool.gate.set()
+        await pool.settle()
+
+    pool.play(story)
+
+
+def test_a_rest_ordered_before_the_clock_was_set_back_is_over(tmp_path: Path) -> None:
+    """A computer that was a day ahead for a while must not wait for a day."""
+    pool = Pool(tmp_path, WORK, ends=-HOUR)
+    pool.now += 24 * HOUR
+    pool.outcomes.append(Outcome("failed", "500"))
+
+    async def story() -> None:
+        await pool.renew.look()
+        pool.now -= 24 * HOUR
+        await pool.renew.look()
+        assert len(pool.ran) == 2
+
+    pool.play(story)

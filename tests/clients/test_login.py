@@ -36,13 +36,13 @@ def test_the_vendors_program_asks_in_its_own_folder(tmp_path: Path) -> None:
     with opened(tmp_path, "work") as terminal:
         terminal.until(ADDRESS)
         terminal.until("Paste code here if prompted")
-        (folder,) = tmp_path.glob("login-*")
+        (folder,) = tmp_path.glob(".flowpool-login-*")
         assert (folder / ".claude.json").exists()
         terminal.type(CTRL_C)
         shown = terminal.end(1)
 
     assert shown.endswith(
-        "flowpool: the login was stopped; nothing was saved; to begin anew, run: flowpool login work\n"
+        f"flowpool: the login was stopped; nothing was saved; to begin anew, run: flowpool login work --claude {claude()}\n"
     )
     assert not folder.exists()
     assert not (tmp_path / ".claude.json").exists()
@@ -57,17 +57,17 @@ def test_a_code_that_nobody_takes_saves_nothing(tmp_path: Path) -> None:
         shown = terminal.end(1)
 
     assert "Login failed" in shown
-    assert shown.endswith("and no login came out of it; nothing was saved; run: flowpool login work\n")
+    assert shown.endswith(f"no login came out of it; nothing was saved; run: flowpool login work --claude {claude()}\n")
     assert not (tmp_path / "accounts.toml").exists()
-    assert not list(tmp_path.glob("login-*"))
+    assert not list(tmp_path.glob(".flowpool-login-*"))
 
 
 def test_a_setup_token_is_made_in_its_own_folder_too(tmp_path: Path) -> None:
     """Its screen shows an address as well."""
     with opened(tmp_path, "--setup-token") as terminal:
         terminal.until(ADDRESS)
-        assert len(list(tmp_path.glob("login-*"))) == 1
+        assert len(list(tmp_path.glob(".flowpool-login-*"))) == 1
         terminal.child.terminate()
         terminal.end(128 + 15)
 
-    assert not list(tmp_path.glob("login-*"))
+    assert not list(tmp_path.glob(".flowpool-login-*"))

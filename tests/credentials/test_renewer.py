@@ -2,6 +2,7 @@
 
 import sys
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from credentials import renewer
 from credentials.renewer import Handed, Outcome, command, handing, persist, read, run, telling
 from tests.credentials.journals import NOON, login
+from tests.e2e.harness import ROOT
 
 PAIR = Handed(credential=login(2), spent="0123456789abcdef", whose={"owner": "u-1"})
 DONE = Outcome("renewed")
@@ -25,13 +27,21 @@ def never(handed: Handed) -> Outcome:
     raise AssertionError(handed)
 
 
-@given(st.text(max_size=9), st.text(max_size=99), st.none() | st.timedeltas(timedelta(0), timedelta(days=99)))
-def test_an_outcome_passes_the_pipe(name: str, because: str, wait: timedelta | None) -> None:
+@given(
+    st.text(max_size=9),
+    st.text(max_size=99),
+    st.none() | st.timedeltas(timedelta(0), timedelta(days=99)),
+    st.booleans(),
+)
+def test_an_outcome_passes_the_pipe(name: str, because: str, wait: timedelta | None, is_known: bool) -> None:
     """On one line."""
-    outcome = Outcome(name, because, None if wait is None else NOON + wait)
+    outcome = Outcome(name, because, None if wait is None else NOON + wait, is_known)
     line = telling(outcome)
     assert "\n" not in line
-    assert read(line) == read(line.encode()) == outcome
+    heard = read(line)
+    assert heard == read(line.encode()) == outcome
+    assert isinstance(heard, Outcome)
+    assert heard.is_known is is_known
 
 
 def test_a_pair_passes_the_pipe() -> None:
@@ -131,8 +141,17 @@ def test_trying_to_keep_ends() -> None:
     assert len(between) == len(slept)
 
 
+def test_what_lies_in_the_folder_of_the_parent_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A proxy may be started in any project, which may have a package home, or credentials, of its own."""
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "__init__.py").write_text("raise SystemExit('foreign code ran')\n")
+    monkeypatch.chdir(tmp_path)
+    environ = {"FLOWPOOL_HOME": str(tmp_path / "mine"), "PYTHONPATH": str(ROOT)}
+    assert run(command("a1"), never, environ) == Outcome("gone", "there is no such account")
+
+
 def test_the_command_of_a_worker() -> None:
     """What it is to mind."""
-    assert command("a1")[1:] == ["-m", "flowpool", "refresh", "--worker", "--account-id", "a1"]
+    assert command("a1")[1:] == ["-P", "-m", "flowpool", "refresh", "--worker", "--account-id", "a1"]
     assert command("a1", is_due_only=True)[-1:] == ["--due"]
     assert command("a1", is_asked_for=True)[-1:] == ["--asked-for"]

@@ -84,7 +84,9 @@ def test_two_people_mean_one_renewal() -> None:
 def test_invalid_grant_is_final() -> None:
     """The token is never sent again, whoever holds it and however often it is asked for."""
     world = World([Refused("400: not found")])
-    assert world.renew() == world.renew(is_asked_for=True) == world.renew(is_due_only=True)
+    first = world.renew()
+    assert first == world.renew(is_asked_for=True) == world.renew(is_due_only=True)
+    assert (first.is_known, world.renew().is_known) == (False, True)
     world.now += timedelta(days=40)
     outcome = world.renew()
     assert (outcome.name, outcome.because, world.events) == ("dead", "400: not found", ["ask 1"])
@@ -149,6 +151,44 @@ def test_the_pauses_grow_and_a_success_ends_them() -> None:
         world.now = outcome.retry_at
     assert world.renew().name == "renewed"
     assert world.renew().retry_at == world.now + timedelta(seconds=30)
+
+
+def test_a_pause_noted_before_the_clock_was_set_back_bars_nobody() -> None:
+    """A computer that was a year ahead for a while must not wait for a year."""
+    world = World([Later("429", SECONDS_45), granted(2)])
+    world.renew()
+    world.now -= timedelta(days=365)
+    assert world.renew().name == "renewed"
+
+
+def test_logins_that_last_minutes_are_renewed_at_half_time() -> None:
+    """They are due as soon as they come; without a rest one would be spent every second."""
+    world = World([granted(2, timedelta(minutes=2)), granted(3, timedelta(hours=9))])
+    assert world.renew(is_due_only=True).name == "renewed"
+    rests = world.renew(is_due_only=True)
+    assert (rests.name, rests.retry_at) == ("waiting", NOON + timedelta(minutes=1))
+    world.now += timedelta(minutes=1)
+    assert world.renew(is_due_only=True).name == "renewed"
+
+
+@pytest.mark.parametrize("refresh", [1, 2], ids=["the same pair", "a new refresh token"])
+def test_a_refused_token_that_is_given_again_is_no_new_login(refresh: int) -> None:
+    """It is not asked for with each request; what came beside it is kept."""
+    given = replace(granted(1), refresh=login(refresh).refresh)
+    world = World([given, given])
+    outcome = world.renew()
+    assert (outcome.name, outcome.retry_at) == ("failed", NOON + timedelta(seconds=30))
+    assert "again" in outcome.because
+    assert world.store.get(WORK).refresh == login(refresh).refresh
+    assert world.renew().name == "waiting"
+    assert len([event for event in world.events if event.startswith("ask")]) == 1
+
+
+def test_the_same_pair_with_a_later_end_is_a_renewal() -> None:
+    """Where nobody refused it."""
+    world = World([granted(1)])
+    assert world.renew(is_due_only=True).name == "renewed"
+    assert world.store.get(WORK).expires_at == NOON + timedelta(hours=8)
 
 
 def test_a_person_obeys_the_service_alone() -> None:

@@ -38,6 +38,14 @@ def test_a_refused_connection_was_not_sent() -> None:
     assert not caught.value.was_sent
 
 
+def test_certificates_that_are_missing_are_said_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As while the program is being upgraded: nothing was sent."""
+    monkeypatch.setattr("certifi.where", lambda: "/nowhere/cacert.pem")
+    with pytest.raises(UnreachableError, match="No such file") as caught:
+        ask(Question(method="POST", url="https://example.invalid/token", headers={}), 20)
+    assert not caught.value.was_sent
+
+
 @pytest.mark.parametrize("answer", [None, b"", b"hello\r\n\r\n"], ids=["silence", "end", "no HTTP"])
 def test_what_was_sent_may_have_been_heard(answer: bytes | None) -> None:
     """Silence, an end and nonsense come after the question."""
@@ -58,6 +66,14 @@ def test_the_patience_is_for_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
         ask(question("127.0.0.1:1"), 0.05)
     assert time.monotonic() - began < 10
     over.set()
+
+
+def test_a_connection_that_does_not_come_about_is_given_up_sooner(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing was sent, and another try may find the network awake."""
+    monkeypatch.setattr(web, "CONNECT", 0.05)
+    with listening(None, []) as address, pytest.raises(UnreachableError, match=r"no answer within 0\.05 s") as caught:
+        ask(Question(method="POST", url=f"https://{address}/token", headers={}), 20)
+    assert not caught.value.was_sent
 
 
 def test_only_this_machine_is_asked_without_tls() -> None:

@@ -97,7 +97,7 @@ def no_keyring(case: Case) -> int:
 
 
 def over(case: Case) -> int:
-    """One login is stale and can be refreshed, one is over and cannot, and one ends this week."""
+    """One login is stale and can be renewed, one is over and cannot, and one ends this week."""
     dead, soon = plant("dead"), case.knows("soon")
     alone = json.dumps({"accessToken": dead, "expiresAt": LONG_AGO})
     case.upstream.add("dead", dead)
@@ -110,7 +110,7 @@ def over(case: Case) -> int:
 
 
 def ends(store: FileStore, account_id: str, end: datetime) -> None:
-    """Let a login end then, however often it is refreshed."""
+    """Let a login end then, however often it is renewed."""
     store.put(account_id, replace(store.get(account_id), refresh_expires_at=end))
 
 

@@ -82,7 +82,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
         (desk.home / "config.toml").write_text(text)
         yield desk
         assert upstream.faults == []
-    assert not list(desk.home.glob("login-*"))
+    assert not list(desk.home.glob(".flowpool-login-*"))
     assert not [text for text in desk.shown if "TEST-" in text]
     files = [path for path in tmp_path.rglob("*") if path.is_file() and not (path.parent / "claude").exists()]
     assert [path.name for path in files if b"TEST-" in path.read_bytes()] in ([], ["secrets.json"])
@@ -209,7 +209,7 @@ def test_an_older_program_logs_in_on_its_own_screen(desk: Desk) -> None:
     assert "leave Claude Code with /exit" in desk.shown[-1]
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
 def test_who_ends_it_leaves_nothing(desk: Desk, number: signal.Signals) -> None:
     """Neither a folder nor the vendor's program, though that does not listen."""
     with desk.open("work") as terminal:
@@ -219,7 +219,7 @@ def test_who_ends_it_leaves_nothing(desk: Desk, number: signal.Signals) -> None:
         os.kill(terminal.child.pid, number)
         terminal.end(128 + number)
 
-    assert not list(desk.home.glob("login-*"))
+    assert not list(desk.home.glob(".flowpool-login-*"))
 
 
 def test_one_login_at_a_time_and_what_a_killed_one_left_goes(desk: Desk) -> None:
@@ -229,7 +229,7 @@ def test_one_login_at_a_time_and_what_a_killed_one_left_goes(desk: Desk) -> None
         terminal.until(PASTE)
         with desk.open("home") as second:
             assert "another `flowpool login` is running; end that one first" in second.end(1)
-        (left,) = desk.home.glob("login-*")
+        (left,) = desk.home.glob(".flowpool-login-*")
         (left / "half").write_text("a login")
         terminal.child.kill()
     assert left.exists()

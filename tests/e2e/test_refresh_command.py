@@ -145,7 +145,7 @@ def test_a_login_is_renewed(desk: Desk) -> None:
     """The line says for how long; the question has no header but those that it needs, and whose it is is kept."""
     desk.log_in("work")
     shown = desk.run("work")
-    assert shown.startswith("work: refreshed; its login now lasts until ")
+    assert shown.startswith("work: renewed; access until ")
     assert desk.is_alive()
     (asked,) = desk.upstream.requests
     assert {name.lower() for name in asked.names()} == {
@@ -156,7 +156,7 @@ def test_a_login_is_renewed(desk: Desk) -> None:
     identity = desk.account().identity
     assert (identity.owner, identity.organization) == ("owner-of-work", "organization-of-work")
     assert reader.renewals(desk.home.state)[desk.account().id].outcome == "kept"
-    assert desk.run("work").startswith("work: not refreshed, as it was renewed just now; ")
+    assert desk.run("work").startswith("work: not renewed, as it was renewed just now; ")
     assert len(desk.endpoint.calls) == 1
 
 
@@ -164,7 +164,7 @@ def test_two_processes_spend_one_token(desk: Desk) -> None:
     """X10: both end well, and the store has the endpoint's latest."""
     desk.log_in("work")
     shown = [end(process) for process in [desk.start("work"), desk.start("work")]]
-    assert sorted(line.partition(";")[0].split(", ")[0] for line in shown) == ["work: not refreshed", "work: refreshed"]
+    assert sorted(line.partition(";")[0].split(", ")[0] for line in shown) == ["work: not renewed", "work: renewed"]
     assert [call.status for call in desk.endpoint.calls] == [200]
     assert desk.is_alive()
 
@@ -181,7 +181,7 @@ def test_a_process_that_waits_for_its_turn_spends_nothing(desk: Desk) -> None:
         time.sleep(seconds)
 
     assert desk.renew(desk.account(), timedelta(0), wait) == Outcome("current", "another program renewed it")
-    assert end(first).startswith("work: refreshed; ")
+    assert end(first).startswith("work: renewed; ")
     assert [call.status for call in desk.endpoint.calls] == [200]
     assert desk.is_alive()
 
@@ -229,7 +229,7 @@ def test_a_kill_of_the_worker_at_any_write_loses_nothing(desk: Desk, monkeypatch
             shutil.rmtree(desk.home.config_folder)
         desk.endpoint.end("work")
         desk.log_in("work")
-        args = renewer.command(desk.account().id)[3:]
+        args = renewer.command(desk.account().id)[4:]
         mortal = [sys.executable, "-m", "tests.e2e.mortal", str(at), str(survived), *args]
         calls = len(desk.endpoint.calls)
         outcome = renewer.run(mortal, desk.keep, desk.proxy.env() | {"PYTHONPATH": str(ROOT)})
@@ -272,9 +272,9 @@ def test_a_retry_after_is_obeyed(desk: Desk) -> None:
     desk.log_in("work")
     before = desk.stored()
     desk.endpoint.script(too_many(45))
-    assert "work: not refreshed: 429: Rate limited." in desk.run("work", code=1)
+    assert "work: not renewed: 429: Rate limited." in desk.run("work", code=1)
     shown = desk.run("work", code=1)
-    assert shown.startswith("work: not refreshed: anthropic is not to be asked before ")
+    assert shown.startswith("work: not renewed: anthropic is not to be asked before ")
     assert shown.endswith("; run: flowpool refresh work\n")
     assert len(desk.endpoint.calls) == 1
     assert desk.stored() == before
@@ -294,7 +294,7 @@ def test_invalid_grant_is_final(desk: Desk) -> None:
         )
     assert [call.status for call in desk.endpoint.calls] == [400]
     desk.log_in("work")
-    assert "work: refreshed" in desk.run("work")
+    assert "work: renewed" in desk.run("work")
 
 
 def test_invalid_client_blames_no_account(desk: Desk) -> None:
@@ -303,8 +303,8 @@ def test_invalid_client_blames_no_account(desk: Desk) -> None:
     desk.endpoint.script(invalid_client(), invalid_client())
     shown = desk.run(code=1)
     for name in ("work", "home"):
-        assert f"{name}: not refreshed: anthropic does not accept how flowpool asks (401: Unknown client)" in shown
-    assert desk.run().count(": refreshed; ") == 2
+        assert f"{name}: not renewed: anthropic does not accept how flowpool asks (401: Unknown client)" in shown
+    assert desk.run().count(": renewed; ") == 2
     assert desk.is_alive("work")
     assert desk.is_alive("home")
 
@@ -316,7 +316,7 @@ def test_another_programs_pair_is_taken_over(desk: Desk) -> None:
     source.parent.mkdir()
     book.edit(desk.home.accounts, lambda known: tuple(replace(one, source=str(source)) for one in known))
     source.write_text(desk.endpoint.login_file(desk.endpoint.issue("work"), 3600))
-    assert "work: refreshed" in desk.run("work")
+    assert "work: renewed" in desk.run("work")
     desk.endpoint.end("work")
     source.write_text(desk.endpoint.login_file(desk.endpoint.issue("work"), 40_000))
     assert f"work: took over the newer login of {source}; " in desk.run("work")

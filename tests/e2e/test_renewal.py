@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from credentials.file import FileStore
-from tests.e2e.client import PATIENCE, Reply
+from tests.e2e.client import PATIENCE, Reply, count_tokens, startup_check
 from tests.e2e.harness import ROOT, Member, Proxy
 from tests.e2e.pool import CLIENT, Pool, about
 from tests.upstream import Received, Upstream, bad_token, ok, org_not_allowed, plant, server_error
@@ -222,6 +222,35 @@ def test_a_hanging_endpoint_costs_a_request_its_patience_and_no_login(tmp_path: 
         until(lambda: pool.holds() == {})
         assert pool.ask(pool.turn()).text == "This is work speaking."
         assert len(pool.endpoint.calls) == 1
+
+
+def test_a_renewal_that_takes_long_ends_no_login(tmp_path: Path) -> None:
+    """Where there is no other account, the turn waits and asks again; nobody is told to log in, and the late answer is taken."""
+    patient = {"retry": {"renewal_s": 0.5}, "wait": {"max": 60}}
+    with renewing(tmp_path, settings=patient) as pool:
+        pool.endpoint.script(lambda received: pool.endpoint.exchange(received).late("slow"))
+        pool.endpoint.revoke("work")
+        with ThreadPoolExecutor(1) as worker:
+            turn = worker.submit(pool.ask, pool.turn())
+            until(lambda: sum("/messages" in one.path for one in pool.upstream.requests) >= 2)
+            assert pool.proxy.account("work")["state"] != "auth_dead"
+            pool.upstream.release("slow")
+            assert turn.result(PATIENCE).text == "This is work speaking."
+        assert {one["row"] for one in pool.logged()["tried"]} == {17, 8}
+        assert len(pool.endpoint.calls) == 1
+
+
+def test_a_side_call_that_does_not_wait_for_a_renewal_meets_no_limit(tmp_path: Path) -> None:
+    """It is told to come again soon, and not that a week's limit is reached."""
+    with renewing(tmp_path) as pool:
+        pool.endpoint.script(lambda received: pool.endpoint.exchange(received).late("slow"))
+        pool.endpoint.revoke("work")
+        for call in (count_tokens, startup_check):
+            reply = pool.ask(call(pool.token))
+            assert (reply.status, int(reply.header("retry-after") or 0) > 0) == (429, True)
+            assert b"anthropic-ratelimit" not in reply.head
+        pool.upstream.release("slow")
+        until(lambda: pool.is_latest("work"))
 
 
 def test_a_login_that_has_ended_is_asked_for_once_and_never_again(tmp_path: Path) -> None:

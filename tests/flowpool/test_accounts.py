@@ -1,9 +1,13 @@
 """The accounts are listed."""
 
 import json
+import os
+import shlex
+import subprocess
+import sys
 
 from home import accounts as book
-from tests.flowpool.cli import Shell
+from tests.flowpool.cli import ROOT, Shell
 
 
 def test_accounts_are_listed_for_people_and_programs(shell: Shell) -> None:
@@ -35,3 +39,13 @@ def test_its_subcommands_are_told(shell: Shell) -> None:
     assert all(f"  {name} " in out for name in ("export", "import"))
 
     assert shell.run("accounts", "exprot", code=2).stdout == ""
+
+
+def test_without_stdout_nothing_breaks(shell: Shell) -> None:
+    """A job may be started without one."""
+    shell.add("work")
+    line = f"{shlex.quote(sys.executable)} -m flowpool accounts >&-"
+    environ = {"PATH": os.defpath, "HOME": str(shell.home), "FLOWPOOL_HOME": str(shell.home)}
+    done = subprocess.run(["sh", "-c", line], env=environ, cwd=ROOT, capture_output=True, timeout=60, check=False)
+
+    assert (done.returncode, done.stderr) == (0, b"")

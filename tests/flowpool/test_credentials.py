@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from credentials.credential import parse
 from credentials.file import FileStore
 from credentials.keyring import KeyringStore
 from home import accounts as book
@@ -204,3 +205,24 @@ def test_they_move_into_a_real_one_and_back(shell: Shell) -> None:
     )
     assert run("credentials", "move", "file") == "the secrets of 2 accounts are in secrets.json now\n"
     assert (store.ids(), in_file(shell)) == ((), BOTH)
+
+
+def test_what_no_account_names_is_told(shell: Shell, ring: Path) -> None:
+    """It cannot be moved, and plain text that nobody knows of must not stay behind."""
+    shell.add("work")
+    backend(shell, "auto")
+    path = shell.home / "secrets.json"
+    store = FileStore(path)
+    (account,) = book.load(shell.home / "accounts.toml")
+    store.put(account.id, parse("setup-token", planted("work")))
+    store.put("stray", parse("setup-token", planted("stray")))
+    done = shell.run("credentials", "move", "keyring")
+
+    assert done.stderr == (
+        f"flowpool: {path} still holds 1 secret of no account that accounts.toml names, and nothing else; "
+        f"if you miss none, run: rm {path}\n"
+    )
+    assert store.ids() == ("stray",)
+    assert in_ring(ring) == {planted("work")}
+    path.unlink()
+    assert shell.run("credentials", "move", "keyring").stderr == ""

@@ -3,17 +3,33 @@
 import json
 import os
 import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import pytest
 
+from credentials.credential import parse
 from credentials.file import FileStore
 from flowpool import doctor
+from flowpool.findings.finding import Finding, Level, ok
 from home import accounts as book
 from home.paths import Home
+from routing.words import Account
 from tests.flowpool.cli import PLANTED, ROOT, Shell, planted
+from tests.interrupts import hears_ctrl_c
 from tests.upstream import closed_port
 
+MORE = """
+[[accounts]]
+id = "{0}"
+name = "{0}"
+provider = "anthropic"
+kind = "setup-token"
+"""
 PARTS = [  # of a home with one account, in order
     *(
         "python",
@@ -68,6 +84,48 @@ def test_each_part_has_its_line(nowhere: Shell) -> None:
         assert line.split(what)[0].strip() == one["level"]
         assert line.endswith(f"; run: {one['mend']}" if one["mend"] else one["message"])
         assert one["level"] in ("ok", "skip") or one["mend"]
+
+
+def test_many_accounts_take_no_longer_than_one(nowhere: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All are asked at once: none waits until another one's provider has been given up."""
+    path = nowhere.home / "accounts.toml"
+    for number in range(40):
+        one = f"id{number}"
+        path.write_text(path.read_text() + MORE.format(one))
+        FileStore(nowhere.home / "secrets.json").put(one, parse("setup-token", planted(one)))
+    everybody = threading.Barrier(41)
+
+    def hang(_: str, account: Account, *_rest: object) -> Finding:
+        everybody.wait(10)
+        return ok("account", "valid", account=account.name)
+
+    monkeypatch.setattr("flowpool.findings.logins.check", hang)
+    found = doctor.examine(Home(config_folder=nowhere.home, state_folder=nowhere.home))
+
+    assert sum(one.part == "account" and one.level is Level.OK for one in found) == 41
+
+
+def test_ctrl_c_ends_it_at_once(nowhere: Shell) -> None:
+    """Though a provider does not answer."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        silent.settimeout(30)
+        upstream = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        (nowhere.home / "config.toml").write_text(f'providers.anthropic.upstream = "{upstream}"\n')
+        child = subprocess.Popen(
+            [sys.executable, "-m", "flowpool", "doctor"],
+            env={"PATH": os.defpath, "HOME": str(nowhere.home), "FLOWPOOL_HOME": str(nowhere.home)},
+            cwd=ROOT,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            preexec_fn=hears_ctrl_c,
+        )
+        asked = [silent.accept()[0] for _ in ("clock", "account")]
+        child.send_signal(signal.SIGINT)
+        _, err = child.communicate(timeout=5)  # of the 10 s that an answer may take
+        for connection in asked:
+            connection.close()
+
+    assert (child.returncode, err.strip()) == (1, b"flowpool: stopped")
 
 
 def test_nothing_is_changed(nowhere: Shell) -> None:

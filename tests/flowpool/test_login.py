@@ -61,3 +61,30 @@ def test_a_refused_key_is_not_kept(shell: Shell) -> None:
         "flowpool: anthropic does not accept this API key (401); nothing was saved; make a new one, "
         "then run: flowpool login paid --api-key\n"
     )
+
+
+def test_what_is_no_key_is_told_with_this_command(shell: Shell) -> None:
+    """`add` would refuse the name of an account that is there."""
+    run = ("login", "paid", "--api-key", "--no-verify")
+    shell.run(*run, given="sk-ant-api03-first")
+
+    assert shell.run(*run, given="sk-ant-oat01-x", code=1).stderr == (
+        "flowpool: this is a login token, not for --kind api-key; run: flowpool login paid --api-key\n"
+    )
+
+
+def test_the_program_is_named_again(shell: Shell) -> None:
+    """What is copied runs the same program, which need not be on the PATH."""
+    err = shell.run("login", "work", "--claude", "/bin/false", code=1).stderr
+
+    assert err.endswith("nothing was saved; run: flowpool login work --claude /bin/false\n")
+
+
+def test_what_cannot_be_read_is_told_without_its_path(shell: Shell, tmp_path: Path) -> None:
+    """By then the folder is gone."""
+    program = tmp_path / "claude"
+    program.write_text('#!/bin/sh\n[ "$2" = --help ] || mkdir "$CLAUDE_CONFIG_DIR/.credentials.json"\n')
+    program.chmod(0o700)
+    err = shell.run("login", "--claude", str(program), code=1).stderr
+
+    assert err.endswith(f"flowpool: what `claude` left: not a plain file; run: flowpool login --claude {program}\n")

@@ -1,5 +1,6 @@
 """The command itself: quick, one line for a fault, no secret on the screen."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -181,3 +182,15 @@ def test_status_imports_nothing_heavy() -> None:
 
     assert not heavy & set(loaded)
     assert "addons" not in loaded
+
+
+def test_a_reader_that_has_enough_ends_it_quietly(tmp_path: Path) -> None:
+    """As `flowpool doctor | head -1` does."""
+    program = "import os, sys; r, w = os.pipe(); os.dup2(w, 1); os.close(r); os.close(w); from flowpool.main import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", program, "accounts"],
+        env={"PATH": os.defpath, "HOME": str(tmp_path), "FLOWPOOL_HOME": str(tmp_path)},
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (1, b"")

@@ -20,29 +20,29 @@ from tests.upstream.vendor import TokenEndpoint
 
 WORK = Account(id=AccountId("a1"), name="work", provider="anthropic", kind=Kind.OAUTH, source="/c/.credentials.json")
 SOON = datetime.now(UTC).replace(hour=12, minute=30) + timedelta(days=3)
-ENDS = "; its login now lasts until "
+ENDS = "; access until "
 AGAIN = "; run: flowpool refresh work"
 
 LINES = [  # outcome, the line's beginning, its end
-    (Outcome("renewed"), f"refreshed{ENDS}", " 12:30 UTC"),
+    (Outcome("renewed"), f"renewed{ENDS}", " 12:30 UTC"),
     (Outcome("adopted"), f"took over the newer login of /c/.credentials.json{ENDS}", " 12:30 UTC"),
-    (Outcome("current", "another program renewed it"), f"not refreshed, as another program renewed it{ENDS}", " UTC"),
+    (Outcome("current", "another program renewed it"), f"not renewed, as another program renewed it{ENDS}", " UTC"),
     (Outcome("none", "an api-key cannot be renewed"), "an api-key cannot be renewed", "renewed"),
     (Outcome("gone", "work was removed meanwhile"), "work was removed meanwhile", "meanwhile"),
     (Outcome("dead", "400: no"), "its login has ended (400: no)", "; run: flowpool login work"),
     (
         Outcome("waiting", "429", SOON),
-        "not refreshed: anthropic is not to be asked before ",
+        "not renewed: anthropic is not to be asked before ",
         f" 12:30 UTC (429){AGAIN}",
     ),
     (
         Outcome("systemic", "401: no client"),
-        "not refreshed: anthropic does not accept how flowpool asks (401: no client)",
+        "not renewed: anthropic does not accept how flowpool asks (401: no client)",
         AGAIN,
     ),
-    (Outcome("failed", "503"), "not refreshed: 503", AGAIN),
-    (Outcome("failed", "s cannot be written; run: df -h"), "not refreshed: s cannot be written; run: df -h", "df -h"),
-    (Outcome("what is this"), "not refreshed: ", AGAIN),
+    (Outcome("failed", "503"), "not renewed: 503", AGAIN),
+    (Outcome("failed", "s cannot be written; run: df -h"), "not renewed: s cannot be written; run: df -h", "df -h"),
+    (Outcome("what is this"), "not renewed: ", AGAIN),
 ]
 
 
@@ -58,8 +58,8 @@ def test_each_outcome_is_one_line(outcome: Outcome, start: str, end: str) -> Non
 @pytest.mark.parametrize(
     ("credential", "said"),
     [
-        (None, "refreshed"),
-        (replace(login(1), expires_at=None), "refreshed"),
+        (None, "renewed"),
+        (replace(login(1), expires_at=None), "renewed"),
         (replace(login(1), expires_at=SOON, refresh_expires_at=SOON), "12:30 UTC"),
     ],
     ids=range(3),
@@ -90,7 +90,7 @@ def test_the_running_proxy_is_told(shell: Shell, endpoint: TokenEndpoint) -> Non
         shown = shell.run("refresh", "work")
         assert shell.run("refresh", "--worker", "--account-id", "nobody").stdout.startswith('{"outcome": "gone"')
 
-    assert shown.stdout.startswith(f"work: refreshed{ENDS}")
+    assert shown.stdout.startswith(f"work: renewed{ENDS}")
     assert [one.partition(b" HTTP")[0] for one in heard] == [b"POST /_flowpool/reload"]
 
 
@@ -108,7 +108,7 @@ def test_a_failure_goes_to_stderr_and_tells_nobody(shell: Shell, endpoint: Token
     assert shown.stdout == ""
     assert shown.stderr.startswith("dead: its login has ended (400: ")
     shown = shell.run("refresh", code=1)
-    assert shown.stdout.startswith(f"work: refreshed{ENDS}")
+    assert shown.stdout.startswith(f"work: renewed{ENDS}")
 
 
 def test_what_cannot_be_renewed_is_said(shell: Shell) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,13 @@ def test_the_pair_and_what_it_tells_are_kept(path: Path, store: Store) -> None:
     before = {one.name: one.read_bytes() for one in path.parent.iterdir()}
     assert keep(path, store, ACCOUNT, PAIR).name == "renewed"
     assert before == {one.name: one.read_bytes() for one in path.parent.iterdir()}
+
+
+def test_the_same_pair_with_a_later_end_is_written(path: Path, store: Store) -> None:
+    """Or the login would stay due, and be renewed every second."""
+    again = replace(PAIR, credential=login(1, timedelta(hours=16)))
+    assert keep(path, store, ACCOUNT, again).name == "renewed"
+    assert store.get("a1") == again.credential
 
 
 def test_somebody_elses_pair_is_not_written(path: Path, store: Store) -> None:

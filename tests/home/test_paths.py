@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from home.errors import FolderError
-from home.paths import Home
+from home.paths import VARIABLE, Home
 
 ROOT = Path(__file__).parents[2]
 
@@ -63,3 +63,9 @@ def test_without_it_the_platform_decides(tmp_path: Path) -> None:
 
     assert shown.stdout.split() == [f"{tmp_path}/c/flowpool/accounts.toml", f"{tmp_path}/s/flowpool/secrets.json"]
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_home_of_nobody_is_said() -> None:
+    """A user that there is not has no folder."""
+    with pytest.raises(FolderError, match="no such user"):
+        Home.find({VARIABLE: "~nobody-of-this-name/pool"})

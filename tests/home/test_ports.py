@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import pytest
 
 from home.checks import Address
-from home.ports import is_taken, owner
+from home.ports import is_taken, owner, unfit
 
 
 @contextmanager
@@ -38,6 +38,14 @@ def test_a_free_port_is_free() -> None:
     assert not is_taken(Address(host="127.0.0.1", port=port))
     assert not is_taken(Address(host="127.0.0.1", port=0))
     assert not is_taken(Address(host="::1", port=port))
+
+
+def test_an_address_of_another_machine_does_not_fit() -> None:
+    """One that is free or taken does: whoever has it may end."""
+    assert "address" in unfit(Address(host="192.0.2.1", port=3456))
+    with listening("127.0.0.1") as port:
+        assert unfit(Address(host="127.0.0.1", port=port)) == ""
+    assert unfit(Address(host="127.0.0.1", port=0)) == ""
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells who listens without another program's help")

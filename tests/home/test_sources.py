@@ -49,6 +49,7 @@ def test_a_source_in_the_home_folder_is_found(
     """A tilde is the home."""
     monkeypatch.setenv("HOME", str(tmp_path))
     assert sources.read(replace(account, source="~/.claude/.credentials.json")) is not None
+    assert sources.read(replace(account, source="~nobody-of-that-name/.credentials.json")) is None
 
 
 @pytest.mark.parametrize("data", [None, b"", b"{", b"\xff", b'{"claudeAiOauth": {}}', TOKEN.encode()[:5]], ids=range(6))

@@ -17,7 +17,8 @@ from tests.routing.made import ANN, BEN, CAT, NAMES, NOON, account, hold, second
 MINUTE = timedelta(minutes=1)
 REFUSED, LIMITED = hold(18), hold(13)
 ENDED = ended_login(ANN, "ended", NOON + MINUTE)
-UNRENEWED = unrenewed(ANN, "no answer", NOON + 2 * MINUTE, NOON + 9 * MINUTE)
+UNRENEWED = unrenewed(ANN, "no answer", NOON - MINUTE, NOON + 9 * MINUTE)
+SLOW = unrenewed(ANN, "it takes long", NOON - seconds(59), NOON + MINUTE)
 GONE = unsigned(ANN, "gone")
 
 
@@ -38,7 +39,9 @@ CASES = [
     ("one of two is limited", ((A, REFUSED), (B, LIMITED)), None),
     ("a refusal that is over", ((A, hold(18, end=-1)),), None),
     ("the last of them", ((A, REFUSED), (B, ENDED)), Outage(names=("ann", "ben"), since=NOON + MINUTE)),
-    ("one is being renewed", ((A, UNRENEWED), (B, ENDED)), Outage(names=("ann", "ben"), since=NOON + 2 * MINUTE)),
+    ("one cannot be renewed", ((A, UNRENEWED), (B, ENDED)), Outage(names=("ann", "ben"), since=NOON + MINUTE)),
+    ("it cannot for a minute", ((A, UNRENEWED),), Outage(names=("ann",), since=NOON - MINUTE)),
+    ("it cannot for a moment", ((A, SLOW),), None),
     ("one has no secret", ((A, GONE), (B, ENDED)), Outage(names=("ann", "ben"), since=NOON + MINUTE)),
     ("none has a secret", ((A, GONE),), Outage(names=("ann",), since=None)),
     ("the disabled do not count", ((A, REFUSED), (OFF, None)), Outage(names=("ann",), since=NOON)),

@@ -12,7 +12,7 @@ from routing.decisions import Answer, Barred, GiveUp, Wait
 from routing.holds import Hold
 from routing.outcomes import Dead, outcome
 from routing.relogin import Renewal, relogin
-from routing.rules import Rules, Waiting
+from routing.rules import Retry, Rules, Waiting
 from routing.trail import Attempt
 from routing.words import Account, AccountId, Demand
 from tests.routing.made import (
@@ -163,7 +163,7 @@ ANSWERS = [
         None,
     ),
     ("A: a renewal that takes long", dead(ann(17, 1), ben(18)), Answer.LIMITED, ANN),
-    ("A: one of them may be renewed yet", dead(ben(18), met=(attempt(ANN, UNRENEWED),)), Answer.LIMITED, BEN),
+    ("A: one of them may be renewed yet", dead(ben(18), met=(attempt(ANN, UNRENEWED),)), Answer.LIMITED, ANN),
     ("C: none enabled", dead(ann(13), accounts=(account(ANN, enabled=False),)), Answer.NONE_ENABLED, None),
     ("C: no account at all", dead(accounts=()), Answer.NONE_ENABLED, None),
     (
@@ -191,6 +191,16 @@ def test_answer(moment: Dead, answer: Answer, recovers: str | None) -> None:
     assert isinstance(choice, GiveUp)
     assert answer is choice.answer
     assert recovers == (choice.recovers and choice.recovers.account)
+
+
+@pytest.mark.parametrize(("renewal_s", "soon"), [(20, 20), (0, 1)])
+def test_a_login_that_is_being_renewed_is_no_limit(renewal_s: float, soon: float) -> None:
+    """A side call does not wait for it, so no hold says when; the answer is row 17's and comes with a time all the same."""
+    rules = Rules(retry=Retry(renewal_s=renewal_s))
+    choice = outcome(dead(met=(attempt(ANN, UNRENEWED),), accounts=POOL[:1], rules=rules))
+
+    assert isinstance(choice, GiveUp)
+    assert choice.recovers == Barred(account=ANN, because=UNRENEWED.because, row=17, until=NOON + seconds(soon))
 
 
 def test_a_limited_answer_says_who_recovers_when_and_why_each_was_passed_over() -> None:

@@ -63,7 +63,10 @@ def test_it_is_asked_again_however_often_it_was_before(renewal: Renewal, side: b
 
 
 def test_an_exchange_has_its_bounds() -> None:
-    """Two turns with a token that was replaced and one renewal, for each account; waits for recovery begin nothing anew."""
+    """Two turns with a token that was replaced and one that was renewed, for each account; waits for recovery begin nothing anew.
+
+    A renewal that gave nothing yet counts for none: after a wait the login may be refused again before it has come.
+    """
     stale, renewed = turned(Renewal.OUTDATED), turned(Renewal.DONE)
     once = trail(attempt("ann", stale))
     twice = trail(attempt("ann", stale), attempt("ann", renewed), attempt("ann", stale), renewed_at=3)
@@ -71,7 +74,7 @@ def test_an_exchange_has_its_bounds() -> None:
     assert (may_use_current(once, ANN), may_renew(once, ANN)) == (True, True)
     assert (may_use_current(twice, ANN), may_renew(twice, ANN)) == (False, False)
     assert (may_use_current(twice, BEN), may_renew(twice, BEN)) == (True, True)
-    assert not may_renew(trail(attempt("ann", turned(Renewal.FAILED))), ANN)
+    assert may_renew(trail(*[attempt("ann", turned(Renewal.FAILED))] * 9), ANN)
 
 
 @given(st.lists(st.sampled_from(Renewal), min_size=20, max_size=20))

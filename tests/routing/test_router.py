@@ -113,6 +113,7 @@ answers_of_now = st.builds(
     readings=st.lists(st.builds(replace, readings, resets_at=st.just(NOON + hours(30))), max_size=3).map(tuple),
 )
 histories = st.lists(observations, max_size=12)
+RETEST = "to see whether its hold still stands"  # the one choice of an account that is held
 
 
 def told(pool: tuple[Account, ...], history: list[Observation]) -> Router:
@@ -270,8 +271,8 @@ def test_no_eligible_account_has_a_better_key_than_the_chosen(
 
     known = accounts_of(router)
     able = [one for one in known.values() if bar(one, request, holds_of(router, one.id), now) is None]
-    assert bool(able) is isinstance(choice, Use)
-    assert not isinstance(choice, Use) or key(known[choice.account]) == min(map(key, able))
+    assert bool(able) is (isinstance(choice, Use) and choice.because != RETEST)
+    assert not able or (isinstance(choice, Use) and key(known[choice.account]) == min(map(key, able)))
 
 
 @given(pools, histories, demands, moments, moments)
@@ -285,7 +286,8 @@ def test_now_may_go_back(
     early = min(now, then)
     choice = router.choose(request, trail(), early)
 
-    assert not isinstance(choice, Use) or barring(holds_of(router, choice.account), request, early) == ()
+    is_barred = isinstance(choice, Use) and barring(holds_of(router, choice.account), request, early) != ()
+    assert not is_barred or choice.because == RETEST
 
 
 @given(pools, histories, exchanges)

@@ -67,3 +67,12 @@ def test_another_users_folder_fails(home: Home, monkeypatch: pytest.MonkeyPatch)
 
     assert {found.level for found in folders(home)} == {Level.FAIL}
     assert folders(home)[0].mend == f"sudo chown -R 4711 {home.config_folder}"
+
+
+def test_a_file_in_its_place_fails(tmp_path: Path) -> None:
+    """Nothing can be kept in it."""
+    file = tmp_path / "x"
+    file.touch(0o600)
+    (found,) = folders(Home(config_folder=file, state_folder=file))
+
+    assert (found.level, found.message, found.mend) == (Level.FAIL, f"{file} is no folder", f"ls -ld {file}")

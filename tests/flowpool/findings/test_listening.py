@@ -32,6 +32,7 @@ ANSWERS = [  # what it answers, the level, what is said
     (status(), Level.OK, "flowpool {version}, answers at {address}"),
     (status(version="0.0.1"), Level.WARN, "runs flowpool 0.0.1, and this is {version}"),
     (status(notices=["the accounts stay as they were"]), Level.WARN, "says: the accounts stay as they were"),
+    (status(notices=["no login works; run: flowpool doctor"]), Level.WARN, "says: no login works"),
     (reply(b"[1]"), Level.FAIL, "what listens at {address} does not answer as flowpool does"),
     (reply(b'{"version": 1, "notices": null}'), Level.FAIL, "does not answer as flowpool does"),
     (reply(b"{}", "400 Bad"), Level.FAIL, "what listens at {address} answered 400"),
@@ -50,6 +51,8 @@ def test_a_proxy_is_asked_how_it_is(home: Home, answer: bytes, level: Level, say
     assert (found.part, found.level) == ("proxy", level)
     assert says.format(version=version(), address=address, pid=os.getpid()) in found.message
     assert bool(found.mend) is (level is not Level.OK)
+    assert "; run: " not in found.message
+    assert found.mend != "flowpool doctor"
 
 
 def test_one_that_is_silent_fails_in_time(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,6 +63,7 @@ def test_one_that_is_silent_fails_in_time(home: Home, monkeypatch: pytest.Monkey
         _, found = listening.running(home)
 
     assert (found.level, "did not answer within 0.1 s" in found.message) == (Level.FAIL, True)
+    assert found.message.endswith("; try again, else stop it, then start the proxy again")
 
 
 def test_none_is_no_fault(home: Home) -> None:
@@ -70,7 +74,20 @@ def test_none_is_no_fault(home: Home) -> None:
     assert listening.running(home)[1].level is Level.SKIP
     home.control_key.unlink()
 
-    assert listening.running(home)[1].message == "the running proxy's key is missing"
+    found = listening.running(home)[1]
+    assert found.message == "the running proxy's key is missing; start the proxy again"
+    assert found.mend == "flowpool serve"
+
+
+def test_a_key_that_others_can_read_is_told_with_its_own_command(home: Home) -> None:
+    """A new start of the proxy would not mend it."""
+    with proxy.listening(status(), []) as address:
+        announce(home.state_folder, address)
+        home.control_key.chmod(0o644)
+        _, found = listening.running(home)
+
+    assert found.message == f"{home.control_key} can be read or changed by other users"
+    assert found.mend == f"chmod 600 '{home.control_key}'"
 
 
 def test_a_port_that_is_free_or_ours_is_well(home: Home) -> None:
@@ -96,6 +113,15 @@ def test_a_taken_port_names_who_has_it(home: Home) -> None:
     if sys.platform == "linux":
         assert f"(pid {os.getpid()})" in found.message
         assert found.mend == f"kill {os.getpid()}"
+
+
+def test_an_address_of_another_machine_is_told_as_one(home: Home) -> None:
+    """It is not taken, and no program is to be ended."""
+    found = listening.port(Address(host="192.0.2.1", port=3456), None, home)
+
+    assert found.level is Level.FAIL
+    assert found.message.startswith("nobody can listen at 192.0.2.1:3456 here: ")
+    assert found.mend.endswith(str(home.config))
 
 
 def test_another_pools_proxy_is_said_to_be_one(home: Home) -> None:

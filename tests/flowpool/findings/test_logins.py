@@ -7,9 +7,11 @@ import pytest
 
 from credentials.credential import Credential, parse
 from credentials.errors import NotStored
+from credentials.renewal import fingerprint
 from credentials.secret import Secret
 from flowpool.findings import logins
 from flowpool.findings.finding import Level
+from flowpool.findings.refused import Refused
 from providers.anthropic.errors import fault_body
 from routing.words import Account, AccountId, Kind
 from tests.flowpool.proxy import listening, reply
@@ -92,13 +94,13 @@ UNASKED = [  # what is kept, the level, what is said, the way out
     (
         replace(LOGIN, expires_at=PAST),
         Level.SKIP,
-        "stale since 2026-01-05 11:00 UTC, will be refreshed; not asked",
+        "stale since 2026-01-05 11:00 UTC, will be renewed; not asked",
         "flowpool refresh work",
     ),
     (
         replace(LOGIN, expires_at=PAST, refresh_expires_at=None),
         Level.SKIP,
-        "stale since 2026-01-05 11:00 UTC, will be refreshed; not asked",
+        "stale since 2026-01-05 11:00 UTC, will be renewed; not asked",
         "flowpool refresh work",
     ),
     (
@@ -107,7 +109,7 @@ UNASKED = [  # what is kept, the level, what is said, the way out
         "its login ended 2026-01-05 11:00 UTC",
         "flowpool login work",
     ),
-    (NotStored("a1"), Level.FAIL, "no secret is stored for account a1", "flowpool add work --replace"),
+    (NotStored("a1"), Level.FAIL, "no secret is stored for account a1", "flowpool login work"),
 ]
 
 
@@ -126,6 +128,21 @@ def test_what_needs_no_question_is_not_asked(
     assert (found.level, found.message, found.mend) == (level, says, mend)
 
 
+def test_a_stale_login_that_is_known_to_have_ended_fails() -> None:
+    """Nothing will refresh it; another one of the account is not meant."""
+    stale = replace(LOGIN, expires_at=PAST)
+    assert stale.refresh is not None
+    known = Refused(fingerprint(stale.refresh), "400: gone")
+    found = logins.check(NOWHERE, account(LOGIN), stale, NOON, known)
+
+    assert (found.level, found.message, found.mend) == (
+        Level.FAIL,
+        "its login has ended (400: gone)",
+        "flowpool login work",
+    )
+    assert logins.check(NOWHERE, account(LOGIN), stale, NOON, Refused("another", "x")).level is Level.SKIP
+
+
 ENDS = [  # a credential that is accepted, the level, what is said of its end
     (TOKEN, Level.OK, "valid"),
     (replace(TOKEN, expires_at=NOON + timedelta(days=8)), Level.OK, "valid; its login ends 2026-01-13 12:00 UTC"),
@@ -134,12 +151,12 @@ ENDS = [  # a credential that is accepted, the level, what is said of its end
     (
         LOGIN,
         Level.OK,
-        "valid; access until 2026-01-05 20:00 UTC, then refreshed; its login ends 2026-01-25 12:00 UTC",
+        "valid; access until 2026-01-05 20:00 UTC, then renewed; its login ends 2026-01-25 12:00 UTC",
     ),
     (
         replace(LOGIN, refresh_expires_at=NOON + timedelta(days=1)),
         Level.WARN,
-        "valid; access until 2026-01-05 20:00 UTC, then refreshed; its login ends 2026-01-06 12:00 UTC",
+        "valid; access until 2026-01-05 20:00 UTC, then renewed; its login ends 2026-01-06 12:00 UTC",
     ),
 ]
 

@@ -32,3 +32,11 @@ def test_what_cannot_be_a_secret_is_refused(monkeypatch: pytest.MonkeyPatch, dat
 
     assert str(caught.value).endswith("; run: flowpool x")
     assert "SECRET" not in str(caught.value)
+
+
+def test_nowhere_to_ask_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither a terminal nor a pipe: nothing that is typed would be hidden."""
+    monkeypatch.setattr(sys, "stdin", None)
+    monkeypatch.setattr(asking, "has_terminal", lambda: False)
+    with pytest.raises(BadSecret, match=r"neither a terminal .* nor a pipe .*; run: flowpool x"):
+        asking.secret("api-key", "work", "flowpool x")

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import override
 
@@ -10,6 +11,7 @@ import pytest
 from credentials.credential import Credential, parse
 from credentials.errors import BadParcel, CredentialError
 from credentials.memory import MemoryStore
+from credentials.secret import Secret
 from flowpool.parcels import carrying
 from flowpool.parcels.carrying import Luggage
 from home import accounts as book
@@ -28,6 +30,9 @@ WORK = Account(
     source="/home/ann/.claude/.credentials.json",
 )
 HOME = Account(id=AccountId("id-home"), name="home", provider="anthropic", kind=Kind.SETUP_TOKEN)
+
+
+NOW = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
 
 def token(name: str) -> Credential:
@@ -69,7 +74,7 @@ def test_what_makes_no_accounts_is_refused(data: bytes, path: Path) -> None:
 def test_all_arrive_in_an_empty_pool(path: Path) -> None:
     """With their ids, ranks and identities; the file of another program stays behind."""
     store = MemoryStore()
-    arrival = carrying.unload(path, store, LUGGAGE, replaces=False)
+    arrival = carrying.unload(path, store, LUGGAGE, NOW, replaces=False)
 
     assert (arrival.added, arrival.replaced, arrival.skipped) == ({"work": "work", "home": "home"}, [], {})
     assert book.load(path) == (replace(WORK, source=""), HOME)
@@ -92,7 +97,7 @@ def test_one_that_is_there_already_is_told(path: Path, there: Account, secret: C
     there = replace(there, rank=8, enabled=True)
     book.edit(path, lambda _: (there,))
     store.put(there.id, secret)
-    arrival = carrying.unload(path, store, LUGGAGE, replaces=replaces)
+    arrival = carrying.unload(path, store, LUGGAGE, NOW, replaces=replaces)
 
     assert arrival.added == {"home": "home"}
     assert (arrival.replaced, arrival.skipped) == ((["mine"], {}) if replaces else ([], {"work": "mine"}))
@@ -100,6 +105,24 @@ def test_one_that_is_there_already_is_told(path: Path, there: Account, secret: C
     mine, _ = book.load(path)
     assert (mine.id, mine.name, mine.rank, mine.enabled) == (there.id, "mine", 8, True)
     assert mine == there if not replaces else mine.identity == ANN
+
+
+def test_a_better_secret_is_never_lost(path: Path) -> None:
+    """An old export holds what was renewed since, and so is spent: what is here stays, and that is told."""
+    store = MemoryStore()
+    assert LOGIN.expires_at is not None
+    newer = replace(
+        LOGIN, access=Secret("at-2"), refresh=Secret("rt-2"), expires_at=LOGIN.expires_at + timedelta(hours=8)
+    )
+    mine = replace(WORK, name="mine", source="")
+    store.put(mine.id, newer)
+    book.edit(path, lambda _: (mine,))
+    arrival = carrying.unload(path, store, LUGGAGE, NOW, replaces=True)
+
+    assert arrival.kept == {"mine": "it was renewed later than the new one, which may be spent"}
+    assert (arrival.replaced, arrival.skipped, arrival.added) == ([], {}, {"home": "home"})
+    assert store.get(mine.id) == newer
+    assert mine in book.load(path)
 
 
 def test_a_taken_name_gets_a_number(path: Path) -> None:
@@ -111,7 +134,7 @@ def test_a_taken_name_gets_a_number(path: Path) -> None:
     book.edit(path, lambda _: taken)
     came = (HOME, replace(HOME, id=AccountId("x"), name=long))
     secrets = {HOME.id: token("1"), AccountId("x"): token("2")}
-    arrival = carrying.unload(path, store, Luggage(accounts=came, secrets=secrets), replaces=False)
+    arrival = carrying.unload(path, store, Luggage(accounts=came, secrets=secrets), NOW, replaces=False)
 
     assert arrival.added == {"home": "home-3", long: "a" * 30 + "-2"}
     assert len(book.load(path)) == 5
@@ -122,7 +145,7 @@ def test_two_that_are_one_arrive_once(path: Path) -> None:
     twin = replace(HOME, id=OTHER, name="twin")
     luggage = Luggage(accounts=(HOME, twin), secrets={HOME.id: token("1"), OTHER: token("1")})
 
-    assert carrying.unload(path, MemoryStore(), luggage, replaces=False).skipped == {"twin": "home"}
+    assert carrying.unload(path, MemoryStore(), luggage, NOW, replaces=False).skipped == {"twin": "home"}
 
 
 class Failing(MemoryStore):
@@ -149,7 +172,7 @@ def test_a_failure_undoes_all(path: Path, fail_at: int) -> None:
     book.edit(path, lambda _: (mine,))
     before = path.read_bytes()
     with pytest.raises(CredentialError, match="locked"):
-        carrying.unload(path, store, LUGGAGE, replaces=True)
+        carrying.unload(path, store, LUGGAGE, NOW, replaces=True)
 
     assert path.read_bytes() == before
     assert {one: store.get(one) for one in store.ids()} == {mine.id: token("old")}
@@ -164,7 +187,7 @@ def test_a_file_that_cannot_be_written_undoes_all(path: Path, monkeypatch: pytes
 
     monkeypatch.setattr("home.accounts.files.write", refuse)
     with pytest.raises(CredentialError, match="full"):
-        carrying.unload(path, store, LUGGAGE, replaces=False)
+        carrying.unload(path, store, LUGGAGE, NOW, replaces=False)
 
     assert store.ids() == ()
     assert not path.exists()
@@ -179,6 +202,6 @@ def test_a_failure_undoes_one_that_was_replaced_twice(path: Path) -> None:
     again = replace(WORK, id=OTHER, name="again")
     secrets = {**LUGGAGE.secrets, OTHER: token("again")}
     with pytest.raises(CredentialError, match="locked"):
-        carrying.unload(path, store, Luggage(accounts=(WORK, again, HOME), secrets=secrets), replaces=True)
+        carrying.unload(path, store, Luggage(accounts=(WORK, again, HOME), secrets=secrets), NOW, replaces=True)
 
     assert {one: store.get(one) for one in store.ids()} == {mine.id: token("old")}

@@ -46,7 +46,7 @@ def test_all_accounts_are_in_it(filled: Shell, tmp_path: Path, words: str) -> No
     assert said.stdout == ""
     first, second = said.stderr.splitlines()
     assert first == "flowpool: exported 2 accounts"
-    assert second.startswith("flowpool: home: what is refreshed has two owners once it is imported elsewhere")
+    assert second.startswith("flowpool: home: what is renewed has two owners once it is imported elsewhere")
     assert second.endswith("with: flowpool login home")
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     luggage = carrying.unpack(parcel.unseal(file.read_bytes(), WORDS), file)

@@ -1,12 +1,24 @@
 """An import takes in what is new, and changes nothing when it cannot be opened."""
 
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from credentials import parcel
+from credentials.credential import Credential
+from credentials.file import FileStore
+from credentials.secret import Secret
 from home import accounts as book
-from tests.flowpool.cli import Shell
+from home.state import reader
+from home.state.state import State
+from tests.flowpool.cli import ROOT, Shell
+from tests.home.state.made import LONG, picture
+from tests.routing.made import hold
 
 WORDS = "correct horse"
 
@@ -52,6 +64,41 @@ def test_accounts_come_to_a_new_machine(shell: Shell, sealed: str, words: str, t
     assert said == "replaced the secret of work\nreplaced the secret of home\n"
 
 
+def test_what_is_better_here_is_told(shell: Shell, sealed: str, words: str) -> None:
+    """It stays, and the way to another secret is said."""
+    shell.run("accounts", "import", sealed, "--passphrase-file", words)
+    store = FileStore(shell.home / "secrets.json")
+    account = book.load(shell.home / "accounts.toml")[0].id
+    later = datetime.now(UTC) + timedelta(hours=8)
+    mine = Credential(kind="oauth", access=Secret("a" * 9), refresh=Secret("r" * 9), expires_at=later)
+    theirs = replace(mine, access=Secret("b" * 9), refresh=Secret("s" * 9), expires_at=later - timedelta(hours=1))
+    store.put(account, theirs)
+    old = str(Path(sealed).with_name("old"))
+    shell.run("accounts", "export", old, "--passphrase-file", words)
+    store.put(account, mine)
+
+    assert shell.run("accounts", "import", old, "--replace", "--passphrase-file", words).stdout == (
+        "replaced the secret of home\n"
+        "kept the secret of work, which is better: it was renewed later than the new one, which may be spent; "
+        "to log in anew, run: flowpool login work\n"
+    )
+    assert store.get(account) == mine
+
+
+def test_a_new_secret_ends_what_the_old_one_was_held_for(shell: Shell, sealed: str, words: str) -> None:
+    """As `add --replace` does, though no proxy runs."""
+    shell.run("accounts", "import", sealed, "--passphrase-file", words)
+    account, other = (one.id for one in book.load(shell.home / "accounts.toml"))
+    state = State(shell.home / "state.sqlite3")
+    state.put(picture(account, holds=tuple(hold(row, name=account, by=None) for row in (13, 17))))
+    state.close(LONG)
+    shell.run("accounts", "import", sealed, "--replace", "--passphrase-file", words)
+
+    holds = reader.remembered(shell.home / "state.sqlite3").holds
+    assert [one.row for one in holds[account]] == [13]
+    assert other not in holds
+
+
 def test_a_taken_name_is_told(shell: Shell, sealed: str, words: str) -> None:
     """What it is called here."""
     shell.add("work", secret="sk-ant-oat01-another-token-of-mine")
@@ -76,8 +123,8 @@ def spoil(sealed: bytes, how: str) -> bytes:
 
 
 BAD = {
-    "damaged": "the passphrase is wrong, or the file is damaged; nothing was changed; run: ",
-    "foreign": "this is no file that `flowpool accounts export` wrote; run: ",
+    "damaged": "the passphrase is wrong, or the file is damaged; nothing was changed; run: flowpool accounts import {file}\n",
+    "foreign": "this is no file that `flowpool accounts export` wrote; run: flowpool accounts import {file}\n",
     "newer": "the file was written by a newer flowpool (version 2); run: flowpool --version",
     "not ours inside": "what is in the file makes no accounts, or a newer flowpool wrote it; run: ",
     "endless": "",
@@ -95,7 +142,7 @@ def test_one_that_cannot_be_used_changes_nothing(shell: Shell, sealed: str, word
     name, given = ("-", data) if piped else (sealed, b"")
     said = shell.run("accounts", "import", name, "--passphrase-file", words, given=given, code=1).stderr
 
-    assert said.startswith(f"flowpool: {BAD[how]}")
+    assert said.startswith(f"flowpool: {BAD[how].format(file=name)}")
     assert said.count("\n") == 1
     assert files(shell.home) == before
 
@@ -115,3 +162,22 @@ def test_a_missing_file_is_said(shell: Shell, words: str, tmp_path: Path) -> Non
     said = shell.run("accounts", "import", str(tmp_path / "none"), "--passphrase-file", words, code=1).stderr
 
     assert said == f"flowpool: {tmp_path}/none is not there; make it with: flowpool accounts export FILE\n"
+
+
+def test_without_stdin_or_stdout_it_is_one_line(shell: Shell, sealed: str, words: str) -> None:
+    """A job may be started without them."""
+    shell.run("accounts", "import", sealed, "--passphrase-file", words)
+    line = f"{sys.executable} -m flowpool accounts"
+    for command, says in (("import - <&-", "no stdin"), ("export - >&-", "no stdout")):
+        done = subprocess.run(
+            ["sh", "-c", f"{line} {command} --passphrase-file {words}"],
+            env={"PATH": os.defpath, "HOME": str(shell.home), "FLOWPOOL_HOME": str(shell.home)}
+            | {"PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring"},
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert (done.returncode, done.stderr.count("\n")) == (1, 1), done.stderr
+        assert f"flowpool: there is {says} to " in done.stderr

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flowpool.errors import Failure
-from flowpool.vendor import claude
+from flowpool.vendor import claude, isolation
+from home.paths import Home
 
 NAMES = st.sampled_from(["ANTHROPIC_", "CLAUDE_CODE_", "CLAUDE_", "CLAUDE", "HOME", "PATH", "XCLAUDE"])
 
@@ -96,21 +97,23 @@ def interrupt_once_there(path: Path, number: signal.Signals) -> threading.Thread
     return thread
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGINT, *isolation.ENDING])
 def test_a_deaf_program_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals) -> None:
     """Whatever ends us ends it, though it does not listen; and our own handlers are back."""
     monkeypatch.setattr(claude, "PARTING", 0.1)
-    before = [signal.getsignal(one) for one in claude.ENDING]
+    before = [signal.getsignal(one) for one in isolation.ENDING]
+    home = Home(config_folder=tmp_path, state_folder=tmp_path)
     script = f"import os, signal\nfor n in (1, 2, 15): signal.signal(n, signal.SIG_IGN)\nopen('pid', 'w').write(str(os.getpid()))\nopen({str(tmp_path / 'there')!r}, 'w').close()\nwhile True: signal.pause()"
     thread = interrupt_once_there(tmp_path / "there", number)
     if number is signal.SIGINT:
         assert claude.run(sys.executable, ("-c", script), tmp_path) in claude.STOPPED
     else:
-        with pytest.raises(SystemExit) as caught:
+        with pytest.raises(SystemExit) as caught, isolation.folder(home):
             claude.run(sys.executable, ("-c", script), tmp_path)
         assert caught.value.code == 128 + number
     thread.join()
 
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "pid").read_text()), 0)
-    assert [signal.getsignal(one) for one in claude.ENDING] == before
+    assert [signal.getsignal(one) for one in isolation.ENDING] == before
+    assert not list(tmp_path.glob(f"{isolation.PREFIX}*"))

@@ -38,6 +38,14 @@ def test_it_is_gone_whatever_happens(home: Home) -> None:
     assert not folder.exists()
 
 
+def test_one_that_is_gone_already_is_no_trouble(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever ran in it."""
+    with isolation.folder(home) as folder:
+        folder.rmdir()
+
+    assert capsys.readouterr().err == ""
+
+
 def test_one_at_a_time(home: Home) -> None:
     """The second is refused and touches nothing of the first; afterwards there is room again."""
     with isolation.folder(home) as folder:
@@ -50,14 +58,16 @@ def test_one_at_a_time(home: Home) -> None:
 
 def test_what_was_left_over_goes(home: Home) -> None:
     """With the next login, and nothing else of the home with it."""
-    left = home.state_folder / "login-left"
+    with isolation.folder(home) as made:
+        left = made.with_name(f"{made.name}-left")
     left.mkdir()
     (left / "login").write_text("x")
-    (home.state_folder / "logins").mkdir()
+    theirs = home.state_folder / "login-service"  # a person may name a folder of their own as FLOWPOOL_HOME
+    theirs.mkdir()
     with isolation.folder(home):
         assert not left.exists()
 
-    assert (home.state_folder / "logins").exists()
+    assert theirs.exists()
 
 
 def test_the_keychain_forgets_it_too(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,4 +95,4 @@ def test_what_cannot_be_removed_is_said(
 
     said = capsys.readouterr().err
     assert said.startswith("flowpool: the login's folder is left over (")
-    assert said.endswith(f"; run: rm -r '{folder}'\n")
+    assert said.endswith(f"; run: rm -r {folder}\n")

@@ -3,6 +3,7 @@
 import io
 import re
 from datetime import UTC, datetime
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -30,7 +31,7 @@ def shown(document: dict[str, object], width: int) -> str:
     return screen.getvalue()
 
 
-@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("width", [30, 40, 60, 71, 80, 120])
 def test_everything_is_there_at_every_width(width: int) -> None:
     """No line is wider than the screen, and no number or name is lost."""
     text = shown(FULL, width)
@@ -48,7 +49,7 @@ def test_everything_is_there_at_every_width(width: int) -> None:
         "opus:home;fable:nobodyuntil28Mar09:00",
         "Conversations:3",
     ):
-        assert part in flat or width == 60
+        assert part in flat
 
 
 def test_the_screen_at_120_columns() -> None:
@@ -59,6 +60,17 @@ def test_the_screen_at_120_columns() -> None:
     assert lines[2].split() == ["account", "state", "used", "why"]
     assert lines[4].split("  ")[0].strip() == "work"
     assert lines[-2:] == ["Next opus: home; fable: nobody until 28 Mar 09:00", "Conversations: 3"]
+
+
+def test_the_screen_at_40_columns() -> None:
+    """Where columns would leave no room for words, the accounts stand one below the other."""
+    lines = [line.rstrip() for line in shown(FULL, 40).splitlines()]
+    at = lines.index("work: held")
+
+    assert lines[at - 1] == ""
+    assert lines[at + 1 : at + 4] == ["  5h 100% to 14:20", "  7d  43% to Thu 09:00", "  7d_oi   -"]
+    assert lines[at + 4].startswith("  5h limit until 14:20")
+    assert not [line for line in lines if "account   state" in line]
 
 
 def member(name: str, **fields: object) -> dict[str, object]:
@@ -165,7 +177,7 @@ def test_without_proxy_or_accounts_it_says_what_to_do() -> None:
 WHY = [  # state, because, holds, what is said of a setup token
     ("broken", "its keyring is locked", [held("account", None, "its keyring is locked")], "no secret its keyring is locked run: flowpool add work --replace"),
     ("broken", "it is gone; run: x", [held("account", None, "it is gone; run: x")], "no secret it is gone; run: x"),
-    ("error", "no answer", [held("account", 14, "no answer")], "refresh fails no answer, until 14:00"),
+    ("error", "no answer", [held("account", 14, "no answer")], "renewal fails no answer, until 14:00"),
     ("budget_spent", "no credits", [held("account", 14, "no credits")], "budget spent no credits, until 14:00"),
     ("expiring", "its login ends 18:00 UTC; run: x", [], "login ends its login ends 18:00 UTC; run: x"),
     ("auth_dead", "401: bad token", [held("account", 14, "401: bad token")], "login fails 401: bad token, until 14:00 run: flowpool add work --replace"),
@@ -244,3 +256,10 @@ def test_notices_stand_above_the_table(accounts: list[object]) -> None:
     lines = shown(FULL | {"notices": ["the accounts stay as they were"], "accounts": accounts}, 80).splitlines()
 
     assert lines[1].startswith("the accounts stay as they were")
+
+
+def test_every_state_is_explained() -> None:
+    """docs/states.md has each state once, in the order in which the first that fits is shown, under the screen's word."""
+    text = (Path(__file__).parents[3] / "docs" / "states.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([a-z ]+) \| `(\w+)` \|", text, re.MULTILINE)
+    assert rows == [(WORDS.get(state, state.value), state.value) for state in State]

@@ -238,6 +238,32 @@ def test_a_full_disk_is_one_fault(make: Make) -> None:
     assert journal.last("a1") == replace(TRY, failures=9)
 
 
+def test_what_flowpool_never_wrote_bars_nobody(make: Make, path: Path) -> None:
+    """A time that is none: the claim is free, and the try is not known."""
+    make().claim("vendor")
+    make().note("a1", TRY)
+    with raw(path) as connection:
+        connection.execute("UPDATE claims SET until = 'soon'")
+        connection.execute("UPDATE renewals SET at = 'once'")
+    assert make().claim("vendor")
+    assert make().last("a1") is None
+
+
+def test_a_torn_file_is_set_aside(make: Make, path: Path) -> None:
+    """Where only a page of it is torn, nobody else may ever notice, and every login would end."""
+    make().note("a1", TRY)
+    with raw(path) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'claims'").fetchone()
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+    with path.open("r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(b"\xff" * size)
+    assert make().claim("vendor")
+    assert not make().claim("vendor")
+    assert path.with_name(f"{path.name}.corrupt").exists()
+
+
 def test_an_older_file_gets_the_tables_it_lacks(make: Make, path: Path) -> None:
     """With all that is in it, also beside a proxy that has it open; who only reads does without."""
     state = State(path)

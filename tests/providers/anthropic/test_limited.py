@@ -55,7 +55,7 @@ def test_an_honest_limit() -> None:
         reading("5h", 1.0, NOON + 2 * HOUR, Status.REJECTED),
         reading("7d", 0.53, NOON + 50 * HOUR, Status.ALLOWED),
         reading("7d_opus", 0.9, NOON + 50 * HOUR, Status.ALLOWED),
-        others=(barred(HOME, 18, None, "sign-in refused"),),
+        others=(barred(HOME, 18, None, "login refused"),),
     )
     assert reply.status == 429
     assert json.loads(reply.body)["error"]["type"] == "rate_limit_error"
@@ -68,8 +68,7 @@ def test_an_honest_limit() -> None:
     assert fields["retry-after"] == "7200"
     assert fields["content-length"] == str(len(reply.body))
     assert message(reply) == (
-        "No account may serve before 14:00 UTC, when work recovers; "
-        "work: 5h limit until 14:00 UTC; home: sign-in refused"
+        "No account may serve before 14:00 UTC, when work recovers; work: 5h limit until 14:00 UTC; home: login refused"
     )
 
 
@@ -135,11 +134,11 @@ def test_locked_out() -> None:
         answer=Answer.LOCKED_OUT,
         because="all refused",
         barred=(
-            barred(WORK, 18, None, "sign-in refused: revoked"),
+            barred(WORK, 18, None, "login refused: revoked"),
             barred(HOME, 19, None, "forbidden: Request not allowed"),
             barred(AccountId("a3"), None, None, "disabled"),
             barred(AccountId("a4"), 18, None, "revoked"),
-            barred(AccountId("gone"), 18, None, "sign-in refused"),
+            barred(AccountId("gone"), 18, None, "login refused"),
         ),
     )
     reply = gave_up(choice, accounts, (), NOON)
@@ -147,18 +146,18 @@ def test_locked_out() -> None:
     assert dict(reply.headers)["x-should-retry"] == "false"
     assert json.loads(reply.body)["error"]["type"] == "api_error"
     assert message(reply) == (
-        "No account's credentials are accepted: work: sign-in refused: revoked; home: forbidden: Request not allowed; "
-        "key: revoked; gone: sign-in refused. "
-        "New credentials: flowpool login work, flowpool add key --replace, flowpool add gone --replace"
+        "No account's credential is accepted: work: login refused: revoked; home: forbidden: Request not allowed; "
+        "key: revoked; gone: login refused; "
+        "run: flowpool login work, flowpool add key --replace, flowpool add gone --replace"
     )
 
 
 def test_forbidden_everywhere() -> None:
     """Where the credentials are good, no new ones are asked for."""
     choice = GiveUp(answer=Answer.LOCKED_OUT, because="", barred=(barred(WORK, 19, None, "forbidden: no"),))
-    assert message(gave_up(choice, ACCOUNTS, (), NOON)) == "No account's credentials are accepted: work: forbidden: no"
+    assert message(gave_up(choice, ACCOUNTS, (), NOON)) == "No account's credential is accepted: work: forbidden: no"
     bare = GiveUp(answer=Answer.LOCKED_OUT, because="all refused")
-    assert message(gave_up(bare, ACCOUNTS, (), NOON)) == "No account's credentials are accepted: all refused"
+    assert message(gave_up(bare, ACCOUNTS, (), NOON)) == "No account's credential is accepted: all refused"
 
 
 def test_none_enabled() -> None:

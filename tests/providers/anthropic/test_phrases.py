@@ -71,7 +71,7 @@ def test_the_other_reasons() -> None:
     assert phrases.throttled(shown(headers={"retry-after": "1.5"})) == "throttled for 1.5 s"
     assert phrases.bare(shown()) == "429 without usage headers"
     assert phrases.bare(shown(body=error(message="Error"))) == "429 without usage headers: Error"
-    assert phrases.locked_out(no) == "sign-in refused: Request not allowed"
+    assert phrases.locked_out(no) == "login refused: Request not allowed"
     assert phrases.forbidden(no) == "forbidden: Request not allowed"
     assert phrases.overloaded(shown(529)) == "overloaded (529)"
     assert phrases.server_error(shown(502)) == "server error (502)"

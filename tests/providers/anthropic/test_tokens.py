@@ -107,10 +107,16 @@ NONSENSE = [
     {"access_token": "short"},
     {"access_token": "with a space in it"},
     {"access_token": "x" * 9000},
-    FULL | {"refresh_token": 7},
-    FULL | {"refresh_token": ""},
     {"error": "invalid_grant"},
 ]
+
+
+@pytest.mark.parametrize("refresh", [7, "", None, "short", "with a space in it"])
+def test_a_good_access_token_is_not_thrown_away(refresh: Any) -> None:
+    """What stands beside it may be nonsense; the old refresh token stays then."""
+    found = read(200, FULL | {"refresh_token": refresh})
+    assert isinstance(found, Granted)
+    assert (found.access.reveal(), found.refresh) == (FULL["access_token"], None)
 
 
 @pytest.mark.parametrize("said", NONSENSE, ids=range(len(NONSENSE)))

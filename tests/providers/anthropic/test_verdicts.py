@@ -218,7 +218,7 @@ def test_row(case: Case) -> None:
         ("429-throttle.http", 14, "throttled for 240 s"),
         ("429-bare.http", 15, "429 without usage headers: Error"),
         ("429-key.http", 14, "throttled for 5 s"),
-        ("401-expired.http", 18, "sign-in refused: OAuth token has expired. Please obtain a new token or refresh"),
+        ("401-expired.http", 18, "login refused: OAuth token has expired. Please obtain a new token or refresh"),
         ("502-page.http", 22, "server error (502)"),
         ("529-overloaded.http", 21, "overloaded (529)"),
     ],
