@@ -4,10 +4,16 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
+from tests.flowpool.forge import Forge
+
 ROOT = Path(__file__).parents[2]
+TIMEOUT = 60.0  # seconds for one command
 PLANTED = "sk-ant-oat01-PLANTED-on-the-command-line"
+
+type Ended = tuple[int, bytes, bytes]  # code, stdout, stderr
 
 
 def planted(name: str) -> str:
@@ -31,23 +37,40 @@ class Shell:
         """Run `flowpool ARGUMENTS` with something on stdin; it must end with this code."""
         if "add" in arguments[:2] and not self.verifies:
             arguments = (*arguments, "--no-verify")
-        answer = subprocess.run(
-            [sys.executable, "-m", "flowpool", *arguments],
-            input=given.encode() if isinstance(given, str) else given,
-            env={"PATH": os.defpath, "FLOWPOOL_HOME": str(self.home), "HOME": str(self.home), "COLUMNS": "80"}
-            | {"PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring"}
-            | self.environ,
-            cwd=ROOT,
-            capture_output=True,
-            timeout=60,
-            check=False,
-        )
+        data = given.encode() if isinstance(given, str) else given
+        environ = {"PATH": os.defpath, "FLOWPOOL_HOME": str(self.home), "HOME": str(self.home), "COLUMNS": "80"}
+        environ |= {"PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring"} | self.environ
+        returned, stdout, stderr = self._forged(arguments, environ, data) or _started(arguments, environ, data)
         encoding = self.environ.get("PYTHONIOENCODING", "utf-8")
-        out, err = answer.stdout.decode(encoding), answer.stderr.decode(encoding)
+        out, err = stdout.decode(encoding), stderr.decode(encoding)
         self.shown += [out, err]
-        assert answer.returncode == code, err
-        return subprocess.CompletedProcess(answer.args, code, out, err)
+        assert returned == code, err
+        return subprocess.CompletedProcess(arguments, code, out, err)
+
+    def _forged(self, arguments: tuple[str, ...], environ: dict[str, str], given: bytes) -> Ended | None:
+        """Fork it, unless what it needs is decided when an interpreter starts."""
+        if any(name.startswith("PYTHON") for name in self.environ):
+            return None
+        return _forge().run(arguments, environ, given, TIMEOUT)
 
     def add(self, name: str, *arguments: str, kind: str = "setup-token", secret: str = "") -> None:
         """Add an account, with a secret of its own."""
         self.run("add", name, "--kind", kind, *arguments, given=secret or planted(name))
+
+
+@cache
+def _forge() -> Forge:
+    return Forge()
+
+
+def _started(arguments: tuple[str, ...], environ: dict[str, str], given: bytes) -> Ended:
+    answer = subprocess.run(
+        [sys.executable, "-m", "flowpool", *arguments],
+        input=given,
+        env=environ,
+        cwd=ROOT,
+        capture_output=True,
+        timeout=TIMEOUT,
+        check=False,
+    )
+    return answer.returncode, answer.stdout, answer.stderr
