@@ -6,7 +6,6 @@ from typing import Concatenate
 
 import click
 
-from home import accounts as book
 from home.paths import Home
 
 MOST = 100_000  # rows or lines that are shown at once
@@ -30,6 +29,8 @@ FORCE = click.option("--force", is_flag=True, help="Also where the secret that a
 
 def account_name(_context: click.Context, _parameter: click.Parameter, typed: str | None) -> str | None:
     """Return a name that an account may have; None when it was left out."""
+    from home import accounts as book  # noqa: PLC0415  # costs `status`, which takes no name, 20 ms
+
     if typed is not None and (not book.is_name(typed) or typed.startswith("sk-")):
         raise click.UsageError(f"NAME must be {book.NAME_RULE}; a secret is never an argument")  # nor quoted
     return typed

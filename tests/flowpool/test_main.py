@@ -178,6 +178,7 @@ def test_status_imports_nothing_heavy() -> None:
         "http.client",
         "ssl",
         "platformdirs",
+        "home.accounts",
     }
 
     assert not heavy & set(loaded)
