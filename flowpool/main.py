@@ -35,6 +35,7 @@ COMMANDS = {  # name: module:attribute; imported only when it is called, so that
     "rename": "flowpool.change:rename",
     "requests": "flowpool.requests:requests",
     "serve": "flowpool.serve:serve",
+    "simulate": "flowpool.simulate:simulate",
     "status": "flowpool.status:status",
 }
 MEANT = {  # what other programs call it

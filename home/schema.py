@@ -16,7 +16,7 @@ from routing.rules import Overage
 VERSION = 1  # of config.toml
 PROVIDERS = ("anthropic",)
 LEVELS = ("debug", "info", "warning", "error")
-STRATEGIES = ("perishing",)  # what routing offers; a test holds it against routing's own list
+STRATEGIES = ("perishing", "soonest_reset", "least_used")  # a test holds it against routing's own list
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ _KNOWN: dict[str, tuple[checks.Check, str]] = {
     ),
     "routing.strategy": (
         checks.one_of(*STRATEGIES),
-        "how accounts are ordered: perishing asks first whose quota would be lost soonest",
+        "who is first: perishing whose quota is lost fastest, soonest_reset whose week ends, least_used who has most left",
     ),
     "routing.switch_at": (
         checks.fraction,

@@ -12,10 +12,14 @@ from typing import NamedTuple
 from routing.readings import Reading, Status, lapsed
 from routing.rules import Routing
 from routing.strategies.contract import Score, Strategy
+from routing.strategies.least_used import LeastUsed
 from routing.strategies.perishing import Perishing
+from routing.strategies.soonest_reset import SoonestReset
 from routing.words import Account, AccountId, ConversationId
 
-STRATEGIES: Mapping[str, Strategy] = MappingProxyType({"perishing": Perishing()})
+STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
+    {"perishing": Perishing(), "soonest_reset": SoonestReset(), "least_used": LeastUsed()}
+)
 
 _UNKNOWN = float("inf")  # sorts after every known number
 _DIGITS = 9  # scores that differ by less are equal: they come out of divisions

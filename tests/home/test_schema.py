@@ -6,6 +6,7 @@ from credentials.backends import BACKENDS
 from home.schema import PROVIDERS, SETTINGS, STRATEGIES, TABLES
 from home.settings import Settings
 from home.tables import Providers
+from routing import scoring
 
 INTERFACE = """
 listen.claude = "127.0.0.1:3456"
@@ -62,4 +63,5 @@ def test_names_agree() -> None:
     """The providers have their tables, the defaults are among the names."""
     assert all(f"providers.{name}" in TABLES and hasattr(Providers(), name) for name in PROVIDERS)
     assert Settings().routing.strategy in STRATEGIES
+    assert tuple(scoring.STRATEGIES) == STRATEGIES
     assert Settings().credentials.backend in BACKENDS

@@ -89,7 +89,7 @@ connect_s = 1
         "config.toml:2: listn: is not a setting; did you mean listen?",
         f"config.toml:5: listen.claude: must be {ADDRESS}",
         "config.toml:7: routing.swich_at: is not a setting; did you mean routing.switch_at?",
-        'config.toml:8: routing.strategy: must be "perishing"',
+        'config.toml:8: routing.strategy: must be "perishing" or "soonest_reset" or "least_used"; did you mean "perishing"?',
         'config.toml:9: routing.overage: must be "avoid" or "allow"; did you mean "allow"?',
         "config.toml:11: retry.connect: must be a list of at most 20 numbers, each of seconds from 0 to a year",
         f"config.toml:13: limits.headers_s: must be seconds, more than 0 and at most a year{PLAIN}",
