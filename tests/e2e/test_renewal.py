@@ -208,10 +208,7 @@ def test_a_refused_token_that_cannot_be_renewed_now_moves_the_turn_on(tmp_path: 
 
 def test_a_hanging_endpoint_costs_a_request_its_patience_and_no_login(tmp_path: Path) -> None:
     """The turn moves on after renewal_s; the late answer is still taken, and the account serves again."""
-    late: list[Callable[[Received], Answer]] = []
-    with renewing(
-        tmp_path, ("work", "home"), settings=QUICK, before=lambda endpoint: late.append(endpoint.exchange)
-    ) as pool:
+    with renewing(tmp_path, ("work", "home"), settings=QUICK) as pool:
         pool.endpoint.script(lambda received: pool.endpoint.exchange(received).late("slow"))
         pool.endpoint.revoke("work")
         assert pool.ask(pool.turn()).text == "This is home speaking."
