@@ -24,6 +24,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from types import TracebackType
@@ -33,6 +34,7 @@ import tomli_w
 
 from credentials.credential import parse
 from credentials.file import FileStore
+from tests.forge import Forge, Forged
 from tests.upstream import Upstream, closed_port
 from tests.upstream.output import Output
 
@@ -43,6 +45,15 @@ ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 PATIENCE = 20.0  # seconds for a start on a busy machine
 CRASHES = ("has crashed", "Traceback (most recent call last)", "Addon error", "Unhandled error", "never retrieved")
+IMPORTED = (
+    "mitmproxy.tools.main",
+    "mitmproxy.tools.dump",
+    *(f"addons.{path.stem}" for path in (ROOT / "addons").glob("*.py") if path.stem != "pool"),
+    "credentials.backends",
+    "home.state.state",
+    "providers.known",
+    "sqlalchemy.dialects.sqlite",
+)
 _READY = re.compile(r"flowpool: (?:listening on |serving nobody: no mode given is )(http://\S+|flowpool's)")
 _REQUEST = re.compile(r'(\{"at":.*\})')
 _READY_BARE = re.compile(r"listening at (?:http://)?(\S+:\d+)")
@@ -134,7 +145,7 @@ class Proxy:
         self.web_port = closed_port()
         self._settings, self._fast, self._told_mode = settings or {}, fast, told_mode
         self._output = Output()
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: subprocess.Popen[bytes] | Forged | None = None
         self._written = False
 
     # -- files -------------------------------------------------------------------------------------------------
@@ -261,7 +272,7 @@ class Proxy:
     def _launch(self) -> None:
         if not self._written:
             self.write()
-        self._process = subprocess.Popen(
+        self._process = self._forged() or subprocess.Popen(
             self.command(),
             cwd=self.folder,
             env=self.env(),
@@ -270,6 +281,16 @@ class Proxy:
             stderr=subprocess.PIPE,
         )
         self._output.follow(self._process)
+
+    def _forged(self) -> Forged | None:
+        """Fork it where it would not start itself again, which is for the interpreter to do; tests/e2e/test_programs.py starts all."""
+        if (
+            self.program != "mitmdump"
+            or not self._told_mode
+            or any(name.startswith("PYTHON") for name in self.extra_env)
+        ):
+            return None
+        return _forge().start(self.command(), env=self.env(), cwd=self.folder)
 
     def _end(self, number: signal.Signals) -> None:
         assert self._process is not None
@@ -399,6 +420,11 @@ class Proxy:
     def forget(self) -> None:
         """Remove the whole folder."""
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+@cache
+def _forge() -> Forge:
+    return Forge(IMPORTED, "mitmproxy.tools.main:mitmdump")
 
 
 def _installed() -> bool:

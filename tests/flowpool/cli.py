@@ -7,11 +7,24 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from tests.flowpool.forge import Forge
+from tests.forge import Forge
 
 ROOT = Path(__file__).parents[2]
 TIMEOUT = 60.0  # seconds for one command
 PLANTED = "sk-ant-oat01-PLANTED-on-the-command-line"
+IMPORTED = (
+    "flowpool.main",
+    "flowpool.accounts",
+    "flowpool.add",
+    "flowpool.alone",
+    "flowpool.change",
+    "flowpool.remove",
+    "flowpool.status",
+    "flowpool.views.status",
+    "home.state.lifting",
+    "home.state.reader",
+    "providers.anthropic",
+)
 
 type Ended = tuple[int, bytes, bytes]  # code, stdout, stderr
 
@@ -51,7 +64,7 @@ class Shell:
         """Fork it, unless what it needs is decided when an interpreter starts."""
         if any(name.startswith("PYTHON") for name in self.environ):
             return None
-        return _forge().run(arguments, environ, given, TIMEOUT)
+        return _forge().run(["flowpool", *arguments], env=environ, cwd=ROOT, given=given, timeout=TIMEOUT)
 
     def add(self, name: str, *arguments: str, kind: str = "setup-token", secret: str = "") -> None:
         """Add an account, with a secret of its own."""
@@ -60,7 +73,7 @@ class Shell:
 
 @cache
 def _forge() -> Forge:
-    return Forge()
+    return Forge(IMPORTED, "flowpool.main:main")
 
 
 def _started(arguments: tuple[str, ...], environ: dict[str, str], given: bytes) -> Ended:

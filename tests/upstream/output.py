@@ -7,6 +7,8 @@ import subprocess
 import threading
 from typing import IO
 
+from tests.forge import Forged
+
 PATIENCE = 20.0  # seconds for what a pipe still holds
 
 
@@ -20,7 +22,7 @@ class Output:
         self._from = 0
         self._threads: list[threading.Thread] = []
 
-    def follow(self, process: subprocess.Popen[bytes]) -> None:
+    def follow(self, process: subprocess.Popen[bytes] | Forged) -> None:
         """Read both pipes until they close."""
         assert process.stdout is not None
         assert process.stderr is not None

@@ -1,0 +1,187 @@
+"""A process that has a program's modules imported, and forks for each run of it: most of a start's time is its imports.
+
+Run as a program it answers on the socket whose descriptor is its argument. What is forked sees its own arguments, environment, folder
+and standard streams, and ends as the interpreter would end it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import importlib
+import json
+import os
+import random
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import traceback
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO
+
+ROOT = Path(__file__).parents[1]
+LARGEST = 2**16  # bytes of one command
+STREAMS = 3
+
+
+class Forged:
+    """One run; what the tests use of a Popen."""
+
+    def __init__(self, told: IO[bytes], stdout: IO[bytes] | None, stderr: IO[bytes] | None) -> None:
+        self._told, self.stdout, self.stderr = told, stdout, stderr
+        self.pid = int(told.readline())
+        self.returncode: int | None = None
+
+    def wait(self, timeout: float | None = None) -> int:
+        """How it ended, as Popen says it; TimeoutExpired when it has not."""
+        if self.returncode is None:
+            if not select.select([self._told], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired(str(self.pid), timeout or 0)
+            with self._told:
+                self.returncode = int(self._told.readline())
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        """Signal it, unless it has ended."""
+        if self.returncode is None and not select.select([self._told], [], [], 0)[0]:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """End it."""
+        self.send_signal(signal.SIGKILL)
+
+
+class Forge:
+    """The side of the tests. modules: what is imported beforehand; entry: MODULE:FUNCTION that each run calls, without arguments."""
+
+    def __init__(self, modules: Sequence[str], entry: str) -> None:
+        ours, theirs = socket.socketpair()
+        self._socket = ours
+        self._lock = threading.Lock()
+        self._process = subprocess.Popen(
+            [sys.executable, "-u", "-m", "tests.forge", str(theirs.fileno()), entry, *modules],
+            cwd=ROOT,
+            env={"PATH": os.defpath},
+            stdin=subprocess.DEVNULL,
+            pass_fds=[theirs.fileno()],
+        )
+        theirs.close()
+        atexit.register(self.close)
+
+    def start(self, arguments: Sequence[str], *, env: Mapping[str, str], cwd: Path) -> Forged:
+        """Begin a run without input, whose output is read from its pipes; arguments: with the program's name."""
+        out, err = os.pipe(), os.pipe()
+        with Path(os.devnull).open("rb") as nothing:
+            told = self._begin(arguments, env, cwd, (nothing.fileno(), out[1], err[1]))
+        for _, theirs in (out, err):
+            os.close(theirs)
+        return Forged(told, os.fdopen(out[0], "rb"), os.fdopen(err[0], "rb"))
+
+    def run(
+        self, arguments: Sequence[str], *, env: Mapping[str, str], cwd: Path, given: bytes, timeout: float
+    ) -> tuple[int, bytes, bytes]:
+        """Run it to its end: code, stdout, stderr."""
+        with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            stdin.write(given)
+            stdin.seek(0)
+            told = self._begin(arguments, env, cwd, [one.fileno() for one in (stdin, out, err)])
+            code = Forged(told, None, None).wait(timeout)
+            out.seek(0)
+            err.seek(0)
+            return code, out.read(), err.read()
+
+    def _begin(self, arguments: Sequence[str], env: Mapping[str, str], cwd: Path, streams: Sequence[int]) -> IO[bytes]:
+        """Have it forked with these streams; what comes back tells its process id and, later, how it ended."""
+        told, tells = os.pipe()
+        said = json.dumps([list(arguments), dict(env), str(cwd)]).encode()
+        with self._lock:
+            socket.send_fds(self._socket, [said], [tells, *streams])
+            self._socket.recv(1)
+        os.close(tells)
+        return os.fdopen(told, "rb", 0)
+
+    def close(self) -> None:
+        """End it; runs go on."""
+        self._socket.close()
+        self._process.wait(10)
+
+
+def serve(connection: socket.socket, entry: str) -> None:
+    """Fork for each run until the tests have gone."""
+    while True:
+        said, files, _, _ = socket.recv_fds(connection, LARGEST, 1 + STREAMS)
+        if not said:
+            return
+        keeper = os.fork()
+        if keeper == 0:
+            connection.close()
+            _keep(json.loads(said), entry, files)
+        for file in files:
+            os.close(file)
+        connection.send(b"+")
+        _reap()
+
+
+def _keep(said: tuple[list[str], dict[str, str], str], entry: str, files: Sequence[int]) -> None:
+    """Fork the run itself, and tell who it is and how it ended."""
+    tells, *streams = files
+    child = os.fork()
+    if child == 0:
+        os.close(tells)
+        _become(said, entry, streams)
+    for stream in streams:
+        os.close(stream)
+    os.write(tells, f"{child}\n".encode())
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    os.write(tells, f"{code}\n".encode())
+    os._exit(0)
+
+
+def _reap() -> None:
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        pass
+
+
+def _become(said: tuple[list[str], dict[str, str], str], entry: str, streams: Sequence[int]) -> None:
+    arguments, environ, folder = said
+    code: object = 1
+    try:
+        for number, stream in enumerate(streams):
+            os.dup2(stream, number)
+            os.close(stream)
+        os.environ.clear()
+        os.environ.update(environ)
+        os.chdir(folder)
+        random.seed()
+        sys.argv, sys.orig_argv = arguments, [sys.executable, *arguments]
+        module, function = entry.split(":")
+        code = getattr(importlib.import_module(module), function)()
+    except SystemExit as ended:
+        code = ended.code
+    except BaseException:  # noqa: BLE001  # as the interpreter would
+        traceback.print_exc()
+    try:
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:
+        if isinstance(code, str):
+            os.write(2, f"{code}\n".encode())
+            code = 1
+        os._exit(code if isinstance(code, int) else 0 if code is None else 1)
+
+
+if __name__ == "__main__":
+    for name in sys.argv[3:]:
+        importlib.import_module(name)
+    gc.collect()
+    gc.freeze()
+    serve(socket.socket(fileno=int(sys.argv[1])), sys.argv[2])
