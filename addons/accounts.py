@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import override
+from typing import Any, override
 
+from addons import pins
 from addons.exchange import CLIENT
 from addons.logins import kept, logins_of
 from addons.watch import EVERY, Found, Watch
@@ -18,7 +19,7 @@ from credentials.credential import Credential
 from credentials.errors import CredentialError, NotStored
 from credentials.store import Store
 from providers.anthropic import ANTHROPIC
-from routing.observations import AccountsChanged, CredentialChanged, HoldsLifted
+from routing.observations import AccountsChanged, CredentialChanged, HoldsLifted, Pinned
 from routing.router import Router
 from routing.words import Account, AccountId, Kind
 
@@ -126,6 +127,16 @@ class Accounts:
         if any(lifted.values()):
             self._wake()
         return lifted
+
+    def pin(self, wish: Pinned) -> None:
+        """Take a person's wish; who waits may be served by it."""
+        self._router.observe(wish)
+        logger.info("flowpool: pins changed: %s", _wished(wish, self.members))
+        self._wake()
+
+    def pinned(self, body: Mapping[str, Any]) -> Pinned:
+        """Read an instruction to pin; raises ValueError."""
+        return pins.read(body, self.members, self._router, datetime.now(UTC))
 
     def _held(self, now: datetime) -> dict[AccountId, int]:
         return {picture.account.id: len(picture.holds) for picture in self._router.snapshot(now).accounts}
@@ -239,6 +250,15 @@ def _told(before: Mapping[AccountId, Account], now: Mapping[AccountId, Account],
     return ", ".join(told) or "in another order"
 
 
+def _wished(wish: Pinned, known: Mapping[AccountId, Account]) -> str:
+    """A person's wish in a few words; a session's name is the client's own."""
+    of = "all" if wish.session is None else "one session"
+    names = ", ".join(known[account].name for account in wish.accounts if account in known)
+    told = [f"{of} to {names}" if names else f"none for {of}"]
+    told += ["running conversations move"] if wish.moves else []
+    return "; ".join([*told, "pins of sessions and launches end"] if wish.forces else told)
+
+
 def _differences(old: Account, account: Account) -> Iterator[str]:
     if old.name != account.name:
         yield f"renamed {old.name} to {account.name}"
@@ -246,6 +266,11 @@ def _differences(old: Account, account: Account) -> Iterator[str]:
         yield f"{'enabled' if account.enabled else 'disabled'} {account.name}"
     if old.rank != account.rank:
         yield f"ranked {account.name} {'none' if account.rank is None else account.rank}"
+    if old.reserves != account.reserves:
+        kept = f"{account.reserves.session:.0%} of 5h and {account.reserves.week:.0%} of the week"
+        yield f"{account.name} holds back {kept}"
+    if old.cap != account.cap:
+        yield f"capped {account.name} at {'any number' if account.cap is None else account.cap}"
     if old.identity != account.identity:
         yield f"learned whose login {account.name} is"
     if old.kind is not account.kind:

@@ -22,6 +22,7 @@ from providers.contract import Head, Provider
 PREFIX = "/_flowpool"
 HTTP_PORT = 80
 KEY_HEADER = "x-flowpool-key"
+PIN_HEADER = "x-flowpool-pin"
 _OURS = re.compile(re.escape(PREFIX) + r"(?![a-z0-9_-])")
 _FROM_A_PAGE = frozenset({"origin", "sec-fetch-site"})
 """Headers that browsers send, and programs do not."""
@@ -64,13 +65,13 @@ class Admit:
     def _open(self, flow: http.HTTPFlow) -> Exchange:
         """Begin the exchange: from here nothing secret is on the flow."""
         request = flow.request
-        key = ""
+        key = pin = ""
         if any(map(_is_our_header, request.headers.fields)):
-            key = request.headers.get(KEY_HEADER, "")
+            key, pin = request.headers.get(KEY_HEADER, ""), request.headers.get(PIN_HEADER, "")
             request.headers.fields = tuple(f for f in request.headers.fields if not _is_our_header(f))
         is_torn = hides_lines(request)
         exchange = Exchange(limits=self._settings.limits, rules=self._settings.rules, own=mask(request), key=key)
-        exchange.is_torn = is_torn
+        exchange.is_torn, exchange.pin = is_torn, pin
         EXCHANGES[flow] = exchange
         return exchange
 

@@ -21,12 +21,15 @@ from routing.words import AccountId
 HEALTH = "/_flowpool/health"
 STATUS = "/_flowpool/status"
 REQUESTS = "/_flowpool/requests"
+WHY = "/_flowpool/why"
 RELOAD = "/_flowpool/reload"
 LIFT = "/_flowpool/lift"
-INSTRUCTIONS = frozenset({RELOAD, LIFT})
+PIN = "/_flowpool/pin"
+INSTRUCTIONS = frozenset({RELOAD, LIFT, PIN})
 LARGEST = 65_536  # bytes of an instruction
 LONGEST = 64  # letters of an id
 MOST = 1000  # accounts that one instruction names
+STORIES = 5  # told at once, of requests whose ids begin alike
 
 
 class BadInstruction(Exception):  # noqa: N818 - reads as the fact it states
@@ -45,13 +48,16 @@ class Control:
         accounts: Accounts,
         recent: Recent,
         notices: Callable[[], Iterable[str]] = tuple,
+        *,
+        find: Callable[[str, int], list[dict[str, Any]]] = lambda _beginning, _most: [],
     ) -> None:
-        """notices: what a person should know besides what is wrong with the files."""
+        """notices: what a person should know besides what is wrong with the files. find: stories of requests, see addons/decisions.py."""
         self._key = key
         self._status = status
         self._accounts = accounts
         self._recent = recent
         self._notices = notices
+        self._find = find
 
     @fail_closed
     async def request(self, flow: http.HTTPFlow) -> None:
@@ -80,9 +86,11 @@ class Control:
         """What may be read here; None when there is nothing."""
         if path == STATUS:
             return self._status(datetime.now(UTC)) | {"notices": [*self._accounts.faults, *self._notices()]}
+        asked = {name: values[-1] for name, values in parse_qs(query).items()}
+        if path == WHY:
+            return {"stories": self._find(_beginning(asked.get("id", "")), STORIES)}
         if path != REQUESTS:
             return None
-        asked = {name: values[-1] for name, values in parse_qs(query).items()}
         if "after" in asked:
             return {"requests": self._recent.after(asked["after"])}
         return {"requests": self._recent.last(_count(asked.get("last", str(KEPT))))}
@@ -92,7 +100,18 @@ class Control:
         body = _body(request.raw_content or b"")
         if path == RELOAD:
             return {"reloaded": await self._accounts.reload(), "notices": list(self._accounts.faults)}
+        if path == PIN:
+            return self._pin(body)
         return {"lifted": self._accounts.lift(_ids(body.get("accounts")))}
+
+    def _pin(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Take a wish, and show how all of them stand now."""
+        try:
+            wish = self._accounts.pinned(body)
+        except ValueError as error:
+            raise BadInstruction(str(error)) from None
+        self._accounts.pin(wish)
+        return {"pins": self._status(datetime.now(UTC)).get("pins", [])}
 
     def _unknown(self, exchange: Exchange) -> http.Response:
         exchange.answer = "F"
@@ -117,6 +136,14 @@ def _ids(value: Any) -> list[AccountId]:
     if not all(isinstance(one, str) and 0 < len(one) <= LONGEST for one in value):
         raise BadInstruction(f'"accounts" must hold ids of at most {LONGEST} letters')
     return [AccountId(one) for one in value]
+
+
+def _beginning(text: str) -> str:
+    if not 0 < len(text) <= LONGEST:
+        raise BadInstruction(
+            f'"id" must be the id of a request, its beginning, or "last", of at most {LONGEST} letters'
+        )
+    return text
 
 
 def _count(text: str) -> int:

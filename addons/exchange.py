@@ -16,7 +16,8 @@ from mitmproxy import http
 from credentials.secret import Secret
 from home.tables import Limits
 from providers.contract import ErrorEvent, Provider, Reply, Usage
-from routing.decisions import Wait
+from routing.decisions import Choice, Wait
+from routing.explain import Explanation
 from routing.readings import Reading
 from routing.rules import Rules
 from routing.trail import Trail
@@ -80,6 +81,16 @@ class Resume:
 type Step = Send | Pause | Relay | Resume
 
 
+@dataclass(slots=True)
+class Chosen:
+    """One choice of the Router's, and what it rested on; times: how often in a row it was the same."""
+
+    at: datetime
+    choice: Choice
+    why: Explanation | None = None
+    times: int = 1
+
+
 @dataclass(frozen=True, slots=True)
 class Answered:
     """An answer came; broken when its body ended too early, unread when only its head was looked at."""
@@ -105,15 +116,18 @@ type AttemptEnd = Answered | Failed | ErrorEvent
 class Exchange:
     """What flowpool knows of one client request, from its head to its last byte.
 
-    own: the client's secret header fields, in order. signed: the secret that the last attempt went out with. key: what it showed to open /_flowpool/.
+    own: the client's secret header fields, in order. signed: the secret that the last attempt went out with. key: what it showed to open /_flowpool/. pin: the name of the account that its client was launched to use, unread.
     is_torn: whether a header hid further lines.
     end: how the attempt in flight ended; None while it lives. step: what the replay layer does next.
-    pause: the wait that the request is in, paused_at (monotonic) its beginning; woken_from: the end of one that it was woken from. floor: the clock is never earlier than this for this exchange.
+    pause: the wait that the request is in, is_queued: whether in a queue, paused_at (monotonic) its beginning; woken_from: the end of one that it was woken from. floor: the clock is never earlier than this for this exchange.
     leftover: what the client would get of the last attempt if nothing else may be tried; None: the flow's response as it is.
     may_resume: whether the last attempt's answer is still coming and could be taken after all.
     renewal_due: until when (monotonic) it waits for its account's login to be renewed; None while it does not.
     kept: the last answer that may be relayed although later ones were about a credential; kept_of: whose it is.
     served: whose answer the client gets; None while it gets none, or one of our own.
+    size: of its body, in bytes. choices: what the Router chose for it, see addons/decisions.py.
+    heartbeat: how often, in seconds, the client is told that its request waits; None: never. beats: how often it was told; from the
+    first on it has its head. is_told: whether it got a refusal as the last event of its stream.
     """
 
     provider: Provider | None = None
@@ -122,6 +136,7 @@ class Exchange:
     path: Path = Path.LOCAL
     own: tuple[tuple[bytes, bytes], ...] = field(default=(), repr=False)
     key: str = field(default="", repr=False)
+    pin: str = field(default="", repr=False)
     signed: Secret | None = field(default=None, repr=False)
     id: ExchangeId = field(default_factory=lambda: ExchangeId(uuid.uuid4().hex[:12]))
     began: float = field(default_factory=time.monotonic)
@@ -135,6 +150,7 @@ class Exchange:
     waited: timedelta = field(default_factory=timedelta)
     renewal_due: float | None = None
     pause: Wait | None = None
+    is_queued: bool = False
     paused_at: float = 0.0
     woken_from: datetime | None = None
     pause_length: timedelta = field(default_factory=timedelta)
@@ -149,6 +165,11 @@ class Exchange:
     kept: Reply | None = None
     kept_of: AccountId | None = None
     served: AccountId | None = None
+    size: int = 0
+    choices: list[Chosen] = field(default_factory=list)
+    heartbeat: float | None = None
+    beats: int = 0
+    is_told: bool = False
     faulty: bool = False
     first_byte: float | None = None
     usage: Usage | None = None
@@ -160,7 +181,7 @@ class Exchange:
 
     def __post_init__(self) -> None:
         """Begin the trail with the exchange."""
-        self.trail = Trail(started_at=self.began_at)
+        self.trail = Trail(started_at=self.began_at, exchange=self.id)
 
     def now(self) -> datetime:
         """The wall clock, but never before an instant that this exchange has already waited for."""

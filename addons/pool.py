@@ -22,8 +22,12 @@ try:
     from addons.admit import Admit
     from addons.alarm import Alarm
     from addons.control import Control
+    from addons.decisions import Decisions
     from addons.limits import Limits
     from addons.logfile import LogFile
+    from addons.measure import Measure
+    from addons.prime import Prime, schedule_of
+    from addons.probe import Probe
     from addons.recent import Recent
     from addons.recheck import Recheck
     from addons.remember import Remember
@@ -50,9 +54,13 @@ try:
     router = Router(chosen.rules)
     pool = Accounts(known, readable(store, known), router=router, path=home.accounts, store=store, wake=wake_paused)
     renew = Renew(pool, router, renewal_command(home.accounts, store), wake_paused)
+    measure = Measure(pool, router, chosen.providers.anthropic.upstream, wake_paused)
+    probe = Probe(pool, router, measure, chosen.probe)
+    prime = Prime(pool, router, measure, schedule_of(chosen.prime))
     alarm = Alarm(router, [one.name for one in KNOWN])
     recent = Recent()
     remember = Remember(router, State(home.state))
+    decisions = Decisions(pool.ever, remember.told)
     signer = Signer(pool.members, pool.credentials)
     upstreams = options.upstreams(chosen)
     start = options.Options(home, chosen, log.say)
@@ -64,17 +72,20 @@ try:
         pool,
         Control(
             controlkey.ensure(home.control_key),
-            status_of(router, chosen, start.listening),
+            status_of(router, chosen, start.listening, probe.told, prime.told),
             pool,
             recent,
             lambda: alarm.notices,
+            find=decisions.find,
         ),
         Limits(router),
         Route(router, pool.members, renew),
-        RequestLog(pool.ever, recent.add, remember.ended),
+        RequestLog(pool.ever, recent.add, remember.ended, measure.ended, tell=decisions.ended),
         remember,
         renew,
         Recheck(pool, router, chosen.providers.anthropic.upstream, wake_paused),
+        probe,
+        prime,
         alarm,
         log,  # after those who have a last word
         Table(),

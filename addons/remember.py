@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from home.state.state import State
+from home.state.stories import Story
 from routing.observations import Restored
 from routing.router import Router
 
@@ -43,6 +44,10 @@ class Remember:
         self._state.enter(line)
         if time.monotonic() - self._looked_at >= EVERY:
             self.look()
+
+    def told(self, story: Story) -> None:
+        """Take how a request that ended came to where it went."""
+        self._state.tell(story)
 
     def look(self) -> None:
         """Hand over a picture if anything was observed since the last one."""

@@ -35,6 +35,7 @@ from mitmproxy.utils import asyncio_utils
 
 from addons.exchange import EXCHANGES, Answered, AttemptEnd, Course, Exchange, Failed, Path, Pause, Relay, Resume, Send
 from addons.guard import fault_response
+from addons.heartbeat import BEAT, head, told
 from addons.http1 import make_tolerant
 from addons.replies import SUCCESS, refusal
 from addons.sign import Signer
@@ -73,6 +74,10 @@ class Overdue(events.Event):
     """The connection's clock found this stream past its deadline."""
 
 
+class Beat(events.Event):
+    """It is time to tell this stream's client that its request waits."""
+
+
 class Nudge(events.Event):
     """Something changed that may let a paused stream go on: look at the clock now."""
 
@@ -89,6 +94,7 @@ class ReplayStream(HttpStream):
 
     signer: Signer
     due: float | None = None  # monotonic; what it means depends on the state
+    beat_at: float | None = None  # monotonic; when the client is told next that its request waits
     passage: Passage | None = None
     is_busy = False  # whether the upstream still owes us something of this attempt
     excess = 0  # bytes of the request's body that were dropped
@@ -113,12 +119,14 @@ class ReplayStream(HttpStream):
         if isinstance(event, Overdue):
             self.due = None
             yield from self.overdue()
+        elif isinstance(event, Beat):
+            yield from self.beat()
         elif self.is_busy or self.exchange is None or not isinstance(event, FROM_UPSTREAM):
             yield from super()._handle_event(event)
 
     def passthrough(self, event: events.Event) -> Commands:
         """Let no event of ours into the layer of an upgraded connection."""
-        if not isinstance(event, Overdue):
+        if not isinstance(event, Overdue | Beat):
             yield from super().passthrough(event)
 
     # The request
@@ -223,6 +231,8 @@ class ReplayStream(HttpStream):
                 self.forget_queued()
                 self.server_state = self.state_paused
                 self.due = time.monotonic() + seconds
+                if self.beat_at is None:
+                    self.watch_beat(exchange)
                 PAUSED.add(self)
             case Relay():
                 yield from self.relay(exchange)
@@ -231,6 +241,8 @@ class ReplayStream(HttpStream):
         """Connect, and send the request with the payer's credential on a copy of its head."""
         self.flow.response = self.flow.error = None
         self.passage = None
+        if not exchange.beats:
+            self.beat_at = None
         exchange.end = None
         self.response_body_buf.clear()
         self.server_state = self.state_wait_for_response_headers
@@ -326,7 +338,9 @@ class ReplayStream(HttpStream):
         assert self.flow.response is not None
         assert exchange.provider is not None
         is_message = exchange.path is Path.POOLED
-        self.passage = Passage.of(self.flow.response, exchange.provider, is_message=is_message)
+        self.passage = Passage.of(
+            self.flow.response, exchange.provider, is_message=is_message, unpacked=exchange.beats > 0
+        )
         if exchange.course is Course.GATE and self.passage is not None and self.passage.can_decide:
             self.server_state = self.state_gate
             self.due = time.monotonic() + exchange.limits.gate_ms / 1000
@@ -352,10 +366,14 @@ class ReplayStream(HttpStream):
         """Hand the client its first byte: from here nothing is replayed."""
         assert self.flow.response is not None
         self.flow.response.stream = True
+        self.beat_at = None
         exchange.first_byte = exchange.first_byte or time.monotonic()
         if not self.http_layer.keeps_bodies():
             self.flow.request.data.content = None
-        yield from super().start_response_stream()
+        if exchange.beats:  # the client has a head already
+            self.server_state = self.state_stream_response_body
+        else:
+            yield from super().start_response_stream()
         if self.passage is not None:
             yield from self.send_chunks(self.passage.whole_frames())
         self.watch_idle(exchange)
@@ -428,8 +446,13 @@ class ReplayStream(HttpStream):
         yield from self.respond()
 
     def respond(self) -> Commands:
-        """Send a whole response; of one to HEAD, the head alone."""
+        """Send a whole response; of one to HEAD, the head alone, and as a stream's last event where the client has its head."""
         assert self.flow.response is not None
+        self.beat_at = None
+        exchange = self.exchange
+        if exchange is not None and exchange.beats:
+            yield from self.tell(exchange)
+            return
         if self.flow.request.method == "HEAD":
             self.flow.response.data.content = b""
         yield from super().send_response()
@@ -441,6 +464,43 @@ class ReplayStream(HttpStream):
         else:
             exchange.course = Course.STREAM
             yield from self.read_stream(exchange)
+
+    # The heartbeat
+
+    def watch_beat(self, exchange: Exchange) -> None:
+        """Set when the client is told next that its request waits, if it is one that is told."""
+        self.beat_at = None if exchange.heartbeat is None else time.monotonic() + exchange.heartbeat
+
+    def beat(self) -> Commands:
+        """Tell the client that its request waits; the first time it gets the head of a stream."""
+        exchange = self.exchange
+        if exchange is None or self.client_state != self.state_done or not self.is_waiting(exchange):
+            return
+        if not exchange.beats:
+            early = head(exchange, self.flow.request)
+            yield SendHttp(ResponseHeaders(self.stream_id, early, end_stream=False), self.context.client)
+        exchange.beats += 1
+        yield SendHttp(ResponseData(self.stream_id, BEAT), self.context.client)
+        self.watch_beat(exchange)
+
+    def is_waiting(self, exchange: Exchange) -> bool:
+        """Whether nothing has followed yet: in a pause, and in an attempt too for a client that has its head."""
+        if self.server_state == self.state_paused:
+            return True
+        attempts = (self.state_wait_for_response_headers, self.state_gate, self.state_consume_response_body)
+        return exchange.beats > 0 and self.server_state in attempts
+
+    def tell(self, exchange: Exchange) -> Commands:
+        """Tell a whole answer as the last event of the stream that the client was given; the flow shows what the client got."""
+        assert self.flow.response is not None
+        assert exchange.provider is not None
+        exchange.is_told, exchange.is_complete = True, False
+        last = told(self.flow.response, exchange.provider)
+        self.flow.response = head(exchange, self.flow.request)
+        self.flow.response.data.content = last
+        self.flow.response.timestamp_start = time.time()
+        yield SendHttp(ResponseData(self.stream_id, last), self.context.client)
+        yield from super().send_response(already_streamed=True)
 
     # What goes wrong
 
@@ -483,7 +543,7 @@ class ReplayStream(HttpStream):
 
     def client_left(self, event: RequestProtocolError) -> Commands:
         """Stop; nothing more goes upstream."""
-        self.due = None
+        self.due = self.beat_at = None
         PAUSED.discard(self)
         if self.server_state != self.state_paused:
             yield from super().handle_protocol_error(event)
@@ -511,7 +571,8 @@ class ReplayStream(HttpStream):
     def can_append(self) -> bool:
         """Whether something may follow what the client has got: not when the length was announced."""
         assert self.flow.response is not None
-        return "content-length" not in self.flow.response.headers
+        exchange = self.exchange
+        return "content-length" not in self.flow.response.headers or (exchange is not None and exchange.beats > 0)
 
     # Time
 
@@ -600,13 +661,21 @@ class ReplayLayer(HttpLayer):
         """Tell each stream whose deadline has passed."""
         now = time.monotonic()
         for stream in list(self.streams.values()):
-            if not isinstance(stream, ReplayStream) or stream.due is None or stream.due > now:
+            if not isinstance(stream, ReplayStream):
                 continue
-            if stream._paused is None:  # noqa: SLF001
-                yield from self.event_to_child(stream, Overdue())
-            else:
-                stream.due = None
-                yield from self.stop_connecting(stream)
+            if stream.due is not None and stream.due <= now:
+                yield from self.too_late(stream)
+            if stream.beat_at is not None and stream.beat_at <= now:
+                stream.beat_at = None
+                yield from self.event_to_child(stream, Beat())  # where it awaits a connection, just after
+
+    def too_late(self, stream: ReplayStream) -> Commands:
+        """A stream's deadline passed: tell it, or end what it awaits."""
+        if stream._paused is None:  # noqa: SLF001
+            yield from self.event_to_child(stream, Overdue())
+        else:
+            stream.due = None
+            yield from self.stop_connecting(stream)
 
     def stop_connecting(self, stream: ReplayStream) -> Commands:
         """Cancel a connection attempt that takes too long; it then fails like a refused one."""
@@ -617,7 +686,8 @@ class ReplayLayer(HttpLayer):
 
     def wind(self) -> Commands:
         """Ask to be woken at the earliest deadline."""
-        dues = [s.due for s in self.streams.values() if isinstance(s, ReplayStream) and s.due is not None]
+        ours = [stream for stream in self.streams.values() if isinstance(stream, ReplayStream)]
+        dues = [at for stream in ours for at in (stream.due, stream.beat_at) if at is not None]
         if not dues:
             return
         now = time.monotonic()

@@ -30,9 +30,16 @@ class RequestLog:
 
     name = "flowpool_requestlog"
 
-    def __init__(self, accounts: Mapping[AccountId, Account], *sinks: Callable[[dict[str, Any]], None]) -> None:
+    def __init__(
+        self,
+        accounts: Mapping[AccountId, Account],
+        *sinks: Callable[[dict[str, Any]], None],
+        tell: Callable[[dict[str, Any], Exchange], None] = lambda _line, _exchange: None,
+    ) -> None:
+        """tell: takes the line and what else is known of the exchange."""
         self._accounts = accounts
         self._sinks = sinks
+        self._tell = tell
         self._waiting: list[dict[str, Any]] = []
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -58,6 +65,7 @@ class RequestLog:
         line = self.line(flow, exchange)
         for sink in self._sinks:
             sink(line)
+        self._tell(line, exchange)
         self._waiting.append(line)
         if self._loop is None:
             self.write()
@@ -84,7 +92,7 @@ class RequestLog:
             "model": demand.model if demand else None,
             "path": flow.request.path.partition("?")[0],
             "account": self._name(exchange.served),
-            "because": exchange.because,
+            "because": _because(exchange),
             "tried": [
                 {
                     "account": self._name(attempt.account),
@@ -115,9 +123,16 @@ def ended(flow: http.HTTPFlow, exchange: Exchange) -> Ended:
         return Ended.CLIENT_LEFT
     if exchange.path is Path.PASSED:
         return Ended.PASSED
-    if flow.response is None or flow.response.status_code not in SUCCESS:
+    if flow.response is None or flow.response.status_code not in SUCCESS or exchange.is_told:
         return Ended.REFUSED
     return Ended.COMPLETE if exchange.is_complete else Ended.CUT
+
+
+def _because(exchange: Exchange) -> str:
+    """Why the last choice was made, and how often the client was told that its request waits."""
+    if not exchange.beats:
+        return exchange.because
+    return f"{exchange.because}; {exchange.beats} heartbeat{'' if exchange.beats == 1 else 's'} while it waited"
 
 
 def _milliseconds(start: float, end: float | None) -> float | None:

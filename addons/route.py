@@ -2,15 +2,19 @@
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from mitmproxy import http
 
 from addons.attempts import keep
+from addons.decisions import note
 from addons.exchange import CLIENT, EXCHANGES, Answered, Exchange, Path, Pause, Relay, Resume, Send
 from addons.guard import fail_closed
+from addons.heartbeat import PATIENT, interval
 from addons.judge import judge
 from addons.limits import observe, request_head
+from addons.pins import Launches
 from addons.relogin import Renewals, renewal_of
 from addons.replay import wake_paused
 from addons.replies import own, response_of
@@ -18,7 +22,7 @@ from providers.contract import Provider
 from routing.chains import Again, next_step, settle
 from routing.decisions import Answer as OwnAnswer
 from routing.decisions import Choice, GiveUp, Use, Wait
-from routing.observations import Dispatched, Ended, Succeeded
+from routing.observations import Dispatched, Ended, Paused, Succeeded
 from routing.relogin import relogin
 from routing.router import Router
 from routing.trail import Attempt
@@ -39,6 +43,7 @@ class Route:
         self._router = router
         self._accounts = accounts
         self._renewals = renewals
+        self._launches = Launches(router, accounts)
 
     @fail_closed
     def request(self, flow: http.HTTPFlow) -> None:
@@ -48,9 +53,16 @@ class Route:
             return
         provider = exchange.provider
         if exchange.path is Path.POOLED:
-            exchange.demand = provider.demand(request_head(flow.request), flow.request.raw_content or b"")
+            content = flow.request.raw_content or b""
+            exchange.demand, exchange.size = provider.demand(request_head(flow.request), content), len(content)
             if not self._has_accounts(provider):
                 exchange.account, exchange.answer = CLIENT, "G"
+                return
+            if exchange.pin:
+                exchange.demand = self._launches.heed(exchange.demand, exchange.pin)
+            if (every := interval(exchange, flow.request)) is not None:
+                exchange.heartbeat = every
+                exchange.demand = replace(exchange.demand, patience=PATIENT)
         else:
             replayable = flow.request.method in SAFE_METHODS
             exchange.demand = Demand(provider=provider.name, model="", family=Family(""), replayable=replayable)
@@ -78,6 +90,7 @@ class Route:
                 return
             refused = exchange.trail.last
         choice = self._choose(exchange, exchange.demand)
+        note(exchange, choice, exchange.now(), self._router.explain)
         self._apply(choice, exchange)
         if isinstance(choice, GiveUp):
             self._give_up(choice, flow, exchange, exchange.provider)
@@ -181,11 +194,23 @@ class Route:
                 until = until if exchange.woken_from is None else min(until, exchange.woken_from)
                 exchange.pause_length = max(until - exchange.now(), timedelta())
                 exchange.step = Pause(exchange.pause_length.total_seconds())
+                if choice.account is None:
+                    self._rest(choice, exchange)
             case GiveUp():
                 exchange.step = Relay()
 
+    def _rest(self, choice: Wait, exchange: Exchange) -> None:
+        """The request is in flight nowhere while it pauses: what it leaves is another's."""
+        self._router.observe(Paused(exchange=exchange.id, at=exchange.now(), queue=choice.queue))
+        exchange.is_queued = bool(choice.queue)
+        if exchange.trail.last is not None:
+            wake_paused()
+
     def _use(self, choice: Use, exchange: Exchange) -> None:
         now = exchange.now()
+        last = exchange.trail.last
+        leaves = exchange.is_queued or (last is not None and last.account != choice.account)
+        exchange.is_queued = False
         exchange.account, exchange.sent_at, exchange.readings = choice.account, now, ()
         exchange.step = Send()
         if exchange.path is Path.POOLED and exchange.demand is not None:
@@ -196,8 +221,11 @@ class Route:
                     demand=exchange.demand,
                     at=now,
                     is_move=choice.is_move,
+                    is_free=choice.is_free,
                 )
             )
+            if leaves:  # who stood behind it has its turn
+                wake_paused()
 
     def _give_up(self, choice: GiveUp, flow: http.HTTPFlow, exchange: Exchange, provider: Provider) -> None:
         """Put in the flow what the client gets; an answer that is relayed as it came is there already."""
@@ -243,7 +271,13 @@ class Route:
             verdict = exchange.verdict or UNANSWERED
             if exchange.is_complete and not exchange.client_left:
                 self._router.observe(
-                    Succeeded(exchange=exchange.id, account=exchange.account, demand=exchange.demand, at=exchange.now())
+                    Succeeded(
+                        exchange=exchange.id,
+                        account=exchange.account,
+                        demand=exchange.demand,
+                        at=exchange.now(),
+                        spent=None if exchange.usage is None else exchange.usage.spent,
+                    )
                 )
             self._grow(exchange, verdict, flow.response.status_code if flow.response is not None else None)
         self._router.observe(Ended(exchange=exchange.id, trail=exchange.trail, at=exchange.now()))

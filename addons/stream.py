@@ -1,7 +1,7 @@
 """What is read off an event stream as it passes: the deciding event, what was charged, whether it ended well."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from mitmproxy import http
 
@@ -11,6 +11,13 @@ from providers.sse import Frame, Frames
 
 logger = logging.getLogger(__name__)
 
+_PLAIN = frozenset({"", "identity"})
+
+
+def _lost(_: bytes) -> bytes:
+    """Of bytes that nobody can read."""
+    return b""
+
 
 class Passage:
     """One event stream on its way to the client; its bytes are never changed.
@@ -19,12 +26,15 @@ class Passage:
     and are decoded alongside for reading.
     """
 
-    def __init__(self, provider: Provider, encoding: str, *, is_message: bool) -> None:
+    def __init__(self, provider: Provider, encoding: str, *, is_message: bool, unpacked: bool = False) -> None:
+        """unpacked: whether the client can take the events only as they were before they were compressed."""
+        self._unpack = decoder(encoding) or _lost if unpacked and encoding not in _PLAIN else None
+        encoding = "" if unpacked else encoding
         self._provider = provider
         self._reader: StreamReader = provider.stream_reader()
         self._frames = Frames()
         self._decode = decoder(encoding)
-        self._is_plain = encoding in {"", "identity"}
+        self._is_plain = encoding in _PLAIN
         self._is_message = is_message
         self._is_read = self._decode is not None
         self._ready: list[bytes] = []
@@ -33,14 +43,17 @@ class Passage:
         self.held = 0
 
     @classmethod
-    def of(cls, response: http.Response, provider: Provider, *, is_message: bool) -> "Passage | None":
+    def of(
+        cls, response: http.Response, provider: Provider, *, is_message: bool, unpacked: bool = False
+    ) -> "Passage | None":
         """The passage of a response; None when it is no event stream.
 
         is_message: whether the provider's terminal event must end it; else any clean end is a good one.
         """
         if "event-stream" not in response.headers.get("content-type", "").lower():
             return None
-        return cls(provider, response.headers.get("content-encoding", "").strip().lower(), is_message=is_message)
+        encoding = response.headers.get("content-encoding", "").strip().lower()
+        return cls(provider, encoding, is_message=is_message, unpacked=unpacked)
 
     @property
     def can_decide(self) -> bool:
@@ -59,6 +72,8 @@ class Passage:
 
     def take(self, data: bytes) -> bool | ErrorEvent:
         """Take the next bytes; tells whether they decide that the answer is good, or that it is an error."""
+        if self._unpack is not None:
+            data = self._unpacked(data, self._unpack)
         self.held += len(data)
         if not self._is_plain:
             self._ready.append(data)
@@ -76,6 +91,15 @@ class Passage:
             self._ready.append(self._frames.pending)
         self._is_read = False
         return True
+
+    def _unpacked(self, data: bytes, unpack: Callable[[bytes], bytes]) -> bytes:
+        """The bytes as they were before they were compressed; none from where they cannot be had any more."""
+        try:
+            return unpack(data)
+        except UndecodableError as e:
+            logger.warning("flowpool: a stream is not what its content-encoding says (%s); it ends there", e)
+            self._unpack = _lost
+            return b""
 
     def _read(self, data: bytes) -> bool | ErrorEvent:
         decided: bool | ErrorEvent = False

@@ -26,19 +26,25 @@ def draw(home: Home, now: datetime) -> Plain:
     known = accounts.load(home.accounts)
     notices: tuple[str, ...] = ()
     try:
-        left = _left(home, known, chosen.rules, now)
+        left, pins = _left(home, known, chosen.rules, now)
     except StateError as error:
-        left, notices = {}, (f"what the last run left is not shown: {error}",)
+        left, pins, notices = {}, (), (f"what the last run left is not shown: {error}",)
     told = tuple(describe(account) | left.get(account.id, {}) for account in known)
-    return document.without_proxy(version(), str(chosen.listen.claude), chosen.routing.strategy, told, notices)
+    return document.without_proxy(
+        version(), str(chosen.listen.claude), chosen.routing.strategy, told, notices, pins=pins
+    )
 
 
-def _left(home: Home, known: accounts.Accounts, rules: Rules, now: datetime) -> Mapping[AccountId, Plain]:
-    """Return what is remembered of each account and stands now; of its windows and holds nothing where there are none."""
+def _left(
+    home: Home, known: accounts.Accounts, rules: Rules, now: datetime
+) -> tuple[Mapping[AccountId, Plain], tuple[Plain, ...]]:
+    """Return what is remembered of each account and stands now, of its windows and holds nothing where there are none, and the pins."""
     router = Router(rules)
     router.observe(AccountsChanged(accounts=known))
     router.observe(Restored(remembered=reader.remembered(home.state), at=now))
-    return {
+    snapshot = router.snapshot(now)
+    told = {
         picture.account.id: pictures.times(picture) if picture.state in UNTOLD else pictures.plain(picture)
-        for picture in router.snapshot(now).accounts
+        for picture in snapshot.accounts
     }
+    return told, tuple(pictures.pins(snapshot))

@@ -105,5 +105,13 @@ def _set(home: Home, typed: tuple[str, ...], change: Callable[[Account], Account
     return now
 
 
+def change_all(
+    home: Home, typed: tuple[str, ...], change: Callable[[Account], Account], *, is_change: bool = True
+) -> tuple[Account, ...]:
+    """Change the accounts with these names, tell the proxy, and return them as they are now; without a change only look."""
+    now = _set(home, typed, change) if is_change else book.load(home.accounts)
+    return names.find(now, typed)
+
+
 def _listed(typed: tuple[str, ...]) -> str:
     return ", ".join(dict.fromkeys(typed))

@@ -29,8 +29,24 @@ class HoldLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PressureLine:
+    """A 5-hour window that will run out before its reset, as it is used now."""
+
+    runs_out_at: datetime
+    because: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrimeLine:
+    """When an account's 5-hour window is opened early. next_at: None when it is not, as things stand."""
+
+    next_at: datetime | None
+    because: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AccountLine:
-    """One account as it stands. rank: the person's order, None when there is none."""
+    """One account as it stands. rank: the person's order, None when there is none. prime, pressure: None when there is none."""
 
     name: str
     kind: str
@@ -41,6 +57,23 @@ class AccountLine:
     requests: int
     windows: tuple[WindowLine, ...]
     holds: tuple[HoldLine, ...]
+    prime: PrimeLine | None = None
+    pressure: PressureLine | None = None
+    queued: int = 0
+    reserve_5h: float = 0.0
+    reserve_week: float = 0.0
+    cap: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PinLine:
+    """One wish. session: what it is about; None: all. launch: whether a client was launched with it."""
+
+    accounts: tuple[str, ...]
+    session: str | None
+    moves: bool
+    launch: bool
+    because: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +92,8 @@ class Status:
     accounts: tuple[AccountLine, ...]
     conversations: int
     notices: tuple[str, ...] = ()
+    pins: tuple[PinLine, ...] = ()
+    queued: int = 0
 
 
 def parse(data: bytes) -> tuple[Plain, Status]:
@@ -83,11 +118,19 @@ def read(document: Plain) -> Status:
         accounts=tuple(_account(account) for account in document["accounts"]),
         conversations=_count(document["conversations"]),
         notices=tuple(_text(notice) for notice in document.get("notices", ())),
+        pins=tuple(_pin(pin) for pin in document.get("pins", ())),
+        queued=_count(document.get("queued", 0)),
     )
 
 
 def without_proxy(
-    version: str, listen: str, strategy: str, accounts: tuple[Plain, ...], notices: tuple[str, ...] = ()
+    version: str,
+    listen: str,
+    strategy: str,
+    accounts: tuple[Plain, ...],
+    notices: tuple[str, ...] = (),
+    *,
+    pins: tuple[Plain, ...] = (),
 ) -> Plain:
     """Return the document for when no proxy runs: nothing is in flight, and nobody is next.
 
@@ -102,6 +145,8 @@ def without_proxy(
         "next": {},
         "accounts": [account | _unasked(account["enabled"]) | account for account in accounts],
         "conversations": 0,
+        "pins": list(pins),
+        "queued": 0,
         "notices": list(notices),
     }
 
@@ -116,6 +161,7 @@ def _unasked(enabled: bool) -> Plain:
         "windows": [],
         "holds": [],
         "in_flight": 0,
+        "queued": 0,
         "requests": 0,
     }
 
@@ -131,6 +177,12 @@ def _account(fields: Plain) -> AccountLine:
         requests=int(fields["requests"]),
         windows=tuple(_window(window) for window in fields["windows"]),
         holds=tuple(_hold(hold) for hold in fields["holds"]),
+        queued=int(fields.get("queued", 0)),
+        reserve_5h=float(fields.get("reserve_5h", 0)),
+        reserve_week=float(fields.get("reserve_week", 0)),
+        cap=_maybe(int, fields.get("cap")),
+        prime=_maybe(_prime, fields.get("prime")),
+        pressure=_maybe(_pressure, fields.get("pressure")),
     )
 
 
@@ -146,6 +198,24 @@ def _window(fields: Plain) -> WindowLine:
 def _hold(fields: Plain) -> HoldLine:
     return HoldLine(
         scope=_text(fields["scope"]), until=_maybe(_moment, fields["until"]), because=_text(fields["because"])
+    )
+
+
+def _pressure(fields: Plain) -> PressureLine:
+    return PressureLine(runs_out_at=_moment(fields["runs_out_at"]), because=_text(fields["because"]))
+
+
+def _prime(fields: Plain) -> PrimeLine:
+    return PrimeLine(next_at=_maybe(_moment, fields["next_at"]), because=_text(fields["because"]))
+
+
+def _pin(fields: Plain) -> PinLine:
+    return PinLine(
+        accounts=tuple(_text(name) for name in fields["accounts"]),
+        session=_maybe(_text, fields["session"]),
+        moves=fields["moves"] is True,
+        launch=fields["launch"] is True,
+        because=_text(fields["because"]),
     )
 
 

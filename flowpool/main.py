@@ -18,6 +18,7 @@ from home.paths import Home
 COMMANDS = {  # name: module:attribute; imported only when it is called, so that each stays quick
     "accounts": "flowpool.accounts:accounts",
     "add": "flowpool.add:add",
+    "cap": "flowpool.cap:cap",
     "credentials": "flowpool.credentials:credentials",
     "disable": "flowpool.change:disable",
     "doctor": "flowpool.doctor:doctor",
@@ -29,14 +30,18 @@ COMMANDS = {  # name: module:attribute; imported only when it is called, so that
     "logs": "flowpool.logs:logs",
     "mitmdump": "flowpool.serve:mitmdump",
     "mitmweb": "flowpool.serve:mitmweb",
+    "pin": "flowpool.pin:pin",
     "rank": "flowpool.change:rank",
     "refresh": "flowpool.refresh:refresh",
     "remove": "flowpool.remove:remove",
     "rename": "flowpool.change:rename",
     "requests": "flowpool.requests:requests",
+    "reserve": "flowpool.reserve:reserve",
     "serve": "flowpool.serve:serve",
     "simulate": "flowpool.simulate:simulate",
     "status": "flowpool.status:status",
+    "switch": "flowpool.switch:switch",
+    "why": "flowpool.why:why",
 }
 MEANT = {  # what other programs call it
     "check": "doctor",

@@ -17,7 +17,7 @@ from home.paths import Home
 
 PATIENCE = 2.0  # seconds; a proxy that is well answers within milliseconds
 RELOADED_WITHIN = 6.0  # seconds; a keyring may be slow
-OK, UNAUTHORIZED, FORBIDDEN = 200, 401, 403
+OK, BAD, UNAUTHORIZED, FORBIDDEN = 200, 400, 401, 403
 
 
 AGAIN = "stop it, then start the proxy again: flowpool serve"
@@ -62,6 +62,8 @@ class Proxy:
             raise Failure(f"{self} broke off: {type(error).__name__}; try again, else {AGAIN}") from error
         if code in (UNAUTHORIZED, FORBIDDEN):
             raise Failure(f"the proxy at {self.address} does not accept this FLOWPOOL_HOME's control.key; {AGAIN}")
+        if code == BAD and (why := _refusal(data)):
+            raise Failure(why)
         if code != OK:
             raise Failure(f"what listens at {self.address} answered {code}; it may not be flowpool; {AGAIN}")
         return data
@@ -72,6 +74,15 @@ class Proxy:
 
     def __str__(self) -> str:
         return f"the proxy (pid {self.pid}) at {self.address}"
+
+
+def _refusal(data: bytes) -> str:
+    """Return why an instruction was not followed; nothing when that is not what was answered."""
+    try:
+        found = json.loads(data)["error"]["message"]
+    except (ValueError, RecursionError, KeyError, TypeError):
+        return ""
+    return clean(found) if isinstance(found, str) else ""
 
 
 def find(home: Home) -> Proxy | None:

@@ -13,13 +13,16 @@ from home import toml
 from home.checks import nearest
 from home.errors import AccountsError, Fault
 from home.schema import PROVIDERS
-from routing.words import Account, AccountId, Identity, Kind
+from routing.words import Account, AccountId, Identity, Kind, Reserves
 
 VERSION = 1
 TOP = ("version", "accounts")
 RESERVED = ("client",)  # in logs it stands for the client's own login
 FURTHEST = 1_000_000  # a rank is a place in a short list
 RANK_RULE = f"a whole number from {-FURTHEST} to {FURTHEST}"
+RESERVE_RULE = "a number from 0, which holds nothing back, to less than 1"
+HIGHEST_CAP = 10_000
+CAP_RULE = f"a whole number from 1 to {HIGHEST_CAP}"
 LONGEST_FACT = 512
 FACT_RULE = f"1 to {LONGEST_FACT} characters on one line"
 NAME_RULE = "1 to 32 of a-z 0-9 . _ -, beginning with a letter or digit, and not the reserved name client"
@@ -49,6 +52,11 @@ KEYS = {
         "an order of your own, lower first, none last; a nearly full account comes after the others all the same;"
         " `flowpool rank`",
     ),
+    "reserve_5h": Key(RESERVE_RULE, "the part of its 5-hour windows that only pinned requests use; `flowpool reserve`"),
+    "reserve_week": Key(
+        RESERVE_RULE, "the part of its weekly windows that only pinned requests use; `flowpool reserve`"
+    ),
+    "cap": Key(CAP_RULE, "the most requests in flight there; more wait for their turn; `flowpool cap`"),
     "owner": Key(FACT_RULE, "the provider's id of whose login it is"),
     "organization": Key(FACT_RULE, "the provider's id of the organization that pays"),
     "email": Key(FACT_RULE, "the login's address"),
@@ -77,6 +85,16 @@ def is_name(text: str) -> bool:
 def is_rank(value: Any) -> bool:
     """Tell whether an account may have this rank."""
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= FURTHEST
+
+
+def is_reserve(value: Any) -> bool:
+    """Tell whether so much of an account's windows may be held back."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1
+
+
+def is_cap(value: Any) -> bool:
+    """Tell whether an account may have this cap."""
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= HIGHEST_CAP
 
 
 def is_fact(text: str) -> bool:
@@ -130,15 +148,16 @@ def render(accounts: Accounts) -> bytes:
     return tomli_w.dumps({"version": VERSION, "accounts": [_table(account) for account in accounts]}).encode()
 
 
-def _table(account: Account) -> dict[str, str | bool | int]:
-    table: dict[str, str | bool | int] = {
+def _table(account: Account) -> dict[str, str | bool | float]:
+    table: dict[str, str | bool | float] = {
         "id": account.id,
         "name": account.name,
         "provider": account.provider,
         "kind": account.kind.value,
         "enabled": account.enabled,
     }
-    told = asdict(account.identity) | {"rank": account.rank, "source": account.source}
+    held = {"reserve_5h": account.reserves.session or None, "reserve_week": account.reserves.week or None}
+    told = asdict(account.identity) | held | {"rank": account.rank, "cap": account.cap, "source": account.source}
     return table | {key: told[key] for key in KEYS if told.get(key) not in (None, "")}
 
 
@@ -169,6 +188,9 @@ def _account(index: int, table: Any) -> Account:
     rank = table.get("rank")
     if rank is not None and not is_rank(rank):
         raise _must(index, "rank")
+    cap = table.get("cap")
+    if cap is not None and not is_cap(cap):
+        raise _must(index, "cap")
     enabled = table.get("enabled", True)
     if not isinstance(enabled, bool):
         raise _must(index, "enabled")
@@ -179,6 +201,8 @@ def _account(index: int, table: Any) -> Account:
         kind=_kind(index, table.get("kind")),
         enabled=enabled,
         rank=rank,
+        reserves=Reserves(session=_reserve(index, table, "reserve_5h"), week=_reserve(index, table, "reserve_week")),
+        cap=cap,
         identity=Identity(**{one.name: _fact(index, table, one.name) for one in fields(Identity)}),
         source=_fact(index, table, "source"),
     )
@@ -200,6 +224,13 @@ def _fact(index: int, table: toml.Table, key: str) -> str:
     if not isinstance(value, str) or not is_fact(value) or (key in table and not value):
         raise _must(index, key)
     return value
+
+
+def _reserve(index: int, table: toml.Table, key: str) -> float:
+    value = table.get(key, 0)
+    if not is_reserve(value):
+        raise _must(index, key)
+    return float(value)
 
 
 def _provider(index: int, value: Any) -> str:
@@ -234,7 +265,7 @@ def _line(data: bytes, wrong: _Wrong) -> int | None:
     return places.get((*start, wrong.key)) or places.get(start)
 
 
-def describe(account: Account) -> dict[str, str | bool | int | None]:
+def describe(account: Account) -> dict[str, str | bool | float | None]:
     """Return an account's fields as the JSON of `accounts` and `status` has them."""
     return {
         "id": account.id,
@@ -243,6 +274,9 @@ def describe(account: Account) -> dict[str, str | bool | int | None]:
         "kind": account.kind.value,
         "enabled": account.enabled,
         "rank": account.rank,
+        "reserve_5h": account.reserves.session,
+        "reserve_week": account.reserves.week,
+        "cap": account.cap,
         "email": account.identity.email or None,
         "organization": account.identity.organization_name or account.identity.organization or None,
         "plan": account.identity.plan or None,

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from urllib.parse import SplitResult
 
 LONGEST = 366 * 86400.0  # seconds; longer is a slip, and far longer ends past the last year of datetime
+LONGEST_BEAT = 120.0  # seconds; clients give up streams that are silent for some minutes
 MOST_TRIES = 20  # of one list of waits
 MOST = 1_000_000_000  # ms or KiB; as good as endless
 MOST_MIB = 1_000_000
@@ -158,14 +159,42 @@ def _url(value: Any) -> "SplitResult":
     return parts
 
 
+def _day(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError  # noqa: TRY004
+    text = value.strip()
+    if text:
+        from routing.priming import Day  # noqa: PLC0415  # few have one
+
+        Day.parse(text)
+    return text
+
+
+def _zone(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError  # noqa: TRY004
+    text = value.strip()
+    if text:
+        import zoneinfo  # noqa: PLC0415  # few have one
+
+        try:
+            zoneinfo.ZoneInfo(text)
+        except (zoneinfo.ZoneInfoNotFoundError, OSError) as error:  # a folder's name is no zone either
+            raise ValueError("no such zone") from error
+    return text
+
+
 flag = Check(wanted="true or false", read=_flag)
 fraction = number(0, 1, "a number from 0 to 1")
 seconds = number(0, LONGEST, "seconds, from 0 to a year")
+beats = number(0, LONGEST_BEAT, f"seconds, from 0 to {LONGEST_BEAT:g}")
 some_seconds = number(math.ulp(0), LONGEST, "seconds, more than 0 and at most a year")
 milliseconds = number(0, MOST, f"a number of milliseconds from 0 to {MOST}")
 kib = number(0, MOST, f"a number of KiB from 0 to {MOST}")
 some_mib = number(math.ulp(0), MOST_MIB, f"a number of MiB, more than 0 and at most {MOST_MIB}")
 waits = Check(wanted=f"a list of at most {MOST_TRIES} numbers, each of seconds from 0 to a year", read=_waits)
+day = Check(wanted='two times that differ, such as "08:00-23:00" or "22:00-06:00", or "" for none', read=_day)
+zone = Check(wanted='the name of a time zone, such as "Europe/Berlin", or "" for this machine\'s', read=_zone)
 address = Check(wanted='an address such as "127.0.0.1:3456" or "[::1]:3456", port 0 to 65535', read=_address)
 upstream = Check(
     wanted="a URL such as https://api.anthropic.com, without path, query or credentials, with http only to this machine"

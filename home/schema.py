@@ -11,12 +11,24 @@ from credentials import rings
 from credentials.backends import BACKENDS
 from home import checks, paths
 from home.tables import Settings
-from routing.rules import Overage
+from routing.rules import PROBE_LEAST_S, Overage
 
 VERSION = 1  # of config.toml
 PROVIDERS = ("anthropic",)
 LEVELS = ("debug", "info", "warning", "error")
-STRATEGIES = ("perishing", "soonest_reset", "least_used")  # a test holds it against routing's own list
+STRATEGIES = (  # a test holds it against routing's own list
+    "headroom",
+    "perishing",
+    "soonest_reset",
+    "priority",
+    "least_cost",
+    "round_robin",
+    "failover",
+    "first_then_spill",
+    "weekly_balance",
+    "burn_rate_balance",
+    "least_used",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,16 +54,25 @@ _KNOWN: dict[str, tuple[checks.Check, str]] = {
     ),
     "routing.strategy": (
         checks.one_of(*STRATEGIES),
-        "who is first: perishing whose quota is lost fastest, soonest_reset whose week ends, least_used who has most left",
+        (
+            "who gets new conversations: headroom who has room for what comes, perishing whose quota is lost fastest, soonest_reset"
+            " whose week ends, priority your first, failover the first until it refuses, first_then_spill the first while 10 % is"
+            " left, round_robin each in turn, least_cost and least_used the emptiest, weekly_balance and burn_rate_balance evenly"
+        ),
     ),
     "routing.switch_at": (
         checks.fraction,
         "an account this full gets new conversations after all but API keys without a rank; 0 to 1",
     ),
+    "routing.reserve_last_resort": (checks.flag, "let an account at its reserve serve when nobody else may"),
     "routing.overage": (checks.one_of(*Overage), "paid extra usage: avoid moves to another account, allow takes it"),
     "replay.ambiguous": (checks.flag, "send again even when the first sending may have been worked on"),
     "wait.max": (checks.seconds, "the longest a request waits inside the proxy, in seconds"),
     "wait.margin_s": (checks.seconds, "seconds kept free of the client's own time-out"),
+    "wait.heartbeat": (
+        checks.beats,
+        "how often the client of a streamed request that waits is sent a comment, which keeps it patient; 0: never",
+    ),
     "retry.connect": (checks.waits, "seconds before each new try to connect"),
     "retry.server_error": (checks.waits, "seconds before each new try after a server error"),
     "retry.overloaded": (checks.waits, "seconds before each new try when the provider is overloaded"),
@@ -85,6 +106,23 @@ _KNOWN: dict[str, tuple[checks.Check, str]] = {
     "limits.body_mib": (checks.some_mib, "the largest request, in MiB"),
     "limits.gate_ms": (checks.milliseconds, "how long the first events of a stream are held back to be judged"),
     "limits.gate_kb": (checks.kib, "how much of a stream is held back at most, in KiB"),
+    "probe.usage": (
+        checks.flag,
+        "ask the provider how full the windows of an idle account are, where its token may ask; it costs no quota",
+    ),
+    "probe.paid": (
+        checks.flag,
+        "ask an idle account that cannot be asked so for one token of a Haiku model, if its 5-hour window runs anyway",
+    ),
+    "probe.every": (
+        checks.number(PROBE_LEAST_S, checks.LONGEST, f"seconds, from {PROBE_LEAST_S:.0f} to a year"),
+        "seconds after which readings are old, and an account is asked again",
+    ),
+    "prime.day": (
+        checks.day,
+        "your day, through which 5-hour windows end one by one: one Haiku token opens each, whatever probe.paid says",
+    ),
+    "prime.timezone": (checks.zone, "whose wall clock the day is told by; empty is this machine's"),
     "log.level": (
         checks.one_of(*LEVELS),
         "the least that the log file takes; debug adds mitmproxy's word on every connection",

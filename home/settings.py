@@ -10,8 +10,8 @@ from home import template, toml
 from home.checks import nearest
 from home.errors import Fault, SettingsError
 from home.schema import SETTINGS, TABLES, VERSION
-from home.tables import Anthropic, Keeping, Limits, Listen, Log, Providers, Replay, Settings
-from routing.rules import Holds, Overage, Retry, Routing, Waiting
+from home.tables import Anthropic, Keeping, Limits, Listen, Log, Prime, Providers, Replay, Settings
+from routing.rules import Holds, Overage, Probing, Retry, Routing, Waiting
 
 __all__ = [  # what others need of a config.toml
     "Anthropic",
@@ -128,5 +128,7 @@ def _build(values: dict[str, Any]) -> Settings:
         retry=Retry(**table("retry")),
         hold=Holds(**table("hold")),
         limits=Limits(**table("limits")),
+        probe=Probing(**table("probe")),
+        prime=Prime(**table("prime")),
         log=Log(**table("log")),
     )

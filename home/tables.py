@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from home.checks import Address
-from routing.rules import Holds, Retry, Routing, Rules, Waiting
+from routing.rules import Holds, Probing, Retry, Routing, Rules, Waiting
 
 DEFAULT_LISTEN = Address(host="127.0.0.1", port=3456)
 
@@ -79,6 +79,17 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Prime:
+    """The person's day, in which 5-hour windows are opened early.
+
+    day: as routing.priming.Day.parse reads it; empty: none. timezone: an IANA name; empty: the zone of this machine.
+    """
+
+    day: str = ""
+    timezone: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """All that a person may set."""
 
@@ -91,6 +102,8 @@ class Settings:
     retry: Retry = field(default_factory=Retry)
     hold: Holds = field(default_factory=Holds)
     limits: Limits = field(default_factory=Limits)
+    probe: Probing = field(default_factory=Probing)
+    prime: Prime = field(default_factory=Prime)
     log: Log = field(default_factory=Log)
 
     @property

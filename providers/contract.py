@@ -8,6 +8,7 @@ from typing import Protocol
 from routing.decisions import GiveUp
 from routing.readings import Reading
 from routing.rules import Rules
+from routing.spent import Spent
 from routing.verdicts import Verdict
 from routing.words import Account, AccountId, Demand, Kind
 
@@ -75,6 +76,12 @@ class Usage:
     cache_read: int | None = None
     cache_write_5m: int | None = None
     cache_write_1h: int | None = None
+
+    @property
+    def spent(self) -> Spent:
+        """The same, as routing counts it; what was not said is nothing."""
+        written = (self.cache_write_5m or 0) + (self.cache_write_1h or 0)
+        return Spent(read=self.cache_read or 0, fresh=self.input or 0, written=written, output=self.output or 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,11 +36,13 @@ class Use:
     """Send it on this account.
 
     is_move: whether a refusal elsewhere brought it here, so that it counts on the account's ramp.
+    is_free: whether the strategy chose, not a habit, a retry or a wish.
     """
 
     account: AccountId
     because: str
     is_move: bool = False
+    is_free: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,13 +50,15 @@ class Wait:
     """Pause until then, and ask again.
 
     account: the account that is to be asked again; None waits for any account to recover.
-    is_for_room: whether it waits for its turn on an account's ramp instead of a recovery.
+    is_for_room: whether it waits for its turn on an account, on its ramp or below its cap, instead of a recovery.
+    queue: the accounts whose next free place it is to have, below their caps; then others wait behind it.
     """
 
     until: datetime
     account: AccountId | None
     because: str
     is_for_room: bool = False
+    queue: tuple[AccountId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

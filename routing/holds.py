@@ -73,6 +73,11 @@ class Hold:
         """When it was met first; None when that is not known."""
         return None if self.set_at == MENDED else self.since or self.set_at
 
+    @property
+    def rests_on_windows(self) -> bool:
+        """Whether it stands for as long as certain windows are used up, and these are known."""
+        return self.row in WINDOW_ROWS and bool(self.windows) and self.cure is Cure.ANSWER
+
     def is_of_place(self, other: "Hold") -> bool:
         """Whether both are the one hold that an account has in this scope for this row."""
         return self.place == other.place
@@ -148,6 +153,12 @@ def after_success(holds: AccountHolds, demand: Demand, readings: Iterable[Readin
     return tuple(hold for hold in holds if not (hold.set_at < sent_at and _is_disproved(hold, demand, roomy)))
 
 
+def after_measuring(holds: AccountHolds, readings: Iterable[Reading], sent_at: datetime) -> AccountHolds:
+    """Keep of an account's holds what stands after its windows were asked for then: no client's request was accepted."""
+    roomy = frozenset(r.window.key for r in readings if _shows_room(r))
+    return tuple(h for h in holds if not (h.set_at < sent_at and h.rests_on_windows and h.windows <= roomy))
+
+
 def after_acceptance(holds: AccountHolds, at: datetime) -> AccountHolds:
     """Keep of an account's holds what stands after its credential was checked and accepted then."""
     return tuple(h for h in holds if not (h.cure is Cure.ANSWER and h.row in LOGIN_ROWS and h.set_at < at))
@@ -156,7 +167,7 @@ def after_acceptance(holds: AccountHolds, at: datetime) -> AccountHolds:
 def _is_disproved(hold: Hold, demand: Demand, roomy: frozenset[str]) -> bool:
     if hold.cure is not Cure.ANSWER:
         return False
-    if hold.row in WINDOW_ROWS and hold.windows:
+    if hold.rests_on_windows:
         return hold.windows <= roomy
     return hold.bars(demand)
 

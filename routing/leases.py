@@ -56,6 +56,11 @@ class Leases:
         """How many requests are in flight on the account."""
         return self._counts.get(account, 0)
 
+    def account_of(self, exchange: ExchangeId | None) -> AccountId | None:
+        """Find the account that the exchange claims."""
+        lease = None if exchange is None else self._by_exchange.get(exchange)
+        return None if lease is None else lease.account
+
     def of(self, conversation: ConversationId | None) -> tuple[Lease, ...]:
         """List the conversation's claims, newest first."""
         if conversation is None:

@@ -4,12 +4,15 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from routing.capacities import Capacities
+from routing.given import Given
 from routing.health import Standing
 from routing.holds import (
     AccountHolds,
     Cure,
     Hold,
     after_acceptance,
+    after_measuring,
     after_success,
     barring,
     by_answers,
@@ -22,6 +25,7 @@ from routing.holds import (
     unsigned,
 )
 from routing.leases import Leases
+from routing.load import Load
 from routing.logins import Logins
 from routing.observations import (
     AccountsChanged,
@@ -31,20 +35,27 @@ from routing.observations import (
     Dispatched,
     Ended,
     HoldsLifted,
+    Measured,
     Observation,
+    Paused,
+    Pinned,
     RenewalFailed,
     Restored,
     Succeeded,
 )
+from routing.pins import Pin, Pins
+from routing.pressure import Pressures
+from routing.queues import Queue
 from routing.ramps import Ramps
 from routing.readings import Reading, merge
 from routing.remembered import Remembered, still_standing
 from routing.rules import Holds
+from routing.spent import Spent
 from routing.stickiness import Habits
 from routing.trail import Trail
 from routing.verdicts import FORBIDDEN_ROW, LOGIN_ROWS, AuthLadder, HoldOrder
 from routing.windows import KNOWN_LINES
-from routing.words import Account, AccountId, Demand, Family
+from routing.words import Account, AccountId, Family
 
 
 @dataclass(slots=True)
@@ -52,7 +63,7 @@ class Memory:
     """All that was observed; everything but the lines' families is kept by account and goes with it.
 
     unsigned: accounts whose secret is not at hand, and why. retested: by provider, when a request last went out on an account in
-    spite of its hold.
+    spite of its hold. reserved: accounts of which something is held back.
     """
 
     rules: Holds
@@ -65,6 +76,13 @@ class Memory:
     leases: Leases = field(default_factory=Leases)
     habits: Habits = field(default_factory=Habits)
     ramps: Ramps = field(default_factory=Ramps)
+    given: Given = field(default_factory=Given)
+    pressures: Pressures = field(default_factory=Pressures)
+    pins: Pins = field(default_factory=Pins)
+    queue: Queue = field(default_factory=Queue)
+    reserved: tuple[Account, ...] = ()
+    load: Load = field(default_factory=Load)
+    capacities: Capacities = field(default_factory=Capacities)
     unsigned: Mapping[AccountId, str] = field(default_factory=dict)
     retested: dict[str, datetime] = field(default_factory=dict)
     revision: int = 0
@@ -83,17 +101,29 @@ class Memory:
                 self._renewal_failed(observation)
             case Checked():
                 self._checked(observation)
+            case Measured():
+                self._measured(observation)
             case HoldsLifted():
                 self._free(observation.account)
             case Restored():
                 self._restore(still_standing(observation.remembered, self.accounts, observation.at))
+            case Pinned():
+                self._pin(observation)
+            case _:
+                self._follow(observation)
+
+    def _follow(self, observation: Paused | Dispatched | Answered | Succeeded | Ended) -> None:
+        """Take in what happened to one exchange."""
+        match observation:
+            case Paused():
+                self._paused(observation)
             case Dispatched():
                 self._dispatched(observation)
             case Answered():
                 self._answered(observation)
             case Succeeded():
                 self._succeeded(observation)
-            case _:
+            case Ended():
                 self._ended(observation)
 
     def counting(self, account: AccountId, family: Family) -> tuple[Reading, ...]:
@@ -113,6 +143,8 @@ class Memory:
             lifetimes=self.logins.lifetimes.copy(),
             sticks=self.habits.sticks(),
             lines=self.lines.copy(),
+            pins=self.pins.kept(),
+            capacities=self.capacities.remembered(),
         )
 
     def _replace(self, accounts: tuple[Account, ...]) -> None:
@@ -123,8 +155,16 @@ class Memory:
             self.logins.drop(gone)
             self.leases.drop(gone)
             self.ramps.drop(gone)
+            self.given.drop(gone)
+            self.pressures.drop(gone)
+            self.pins.drop(gone)
+            self.queue.drop(gone)
+            self.load.drop(gone)
+            self.capacities.drop(gone)
             self.habits.drop(gone)
         self.accounts = now
+        self.reserved = tuple(account for account in accounts if account.reserves)
+        self.capacities.know(accounts)
 
     def _sign(self, missing: Mapping[AccountId, str]) -> None:
         """Hold who has no secret, for as long as that lasts."""
@@ -200,8 +240,24 @@ class Memory:
         for line, families in old.lines.items():
             self.lines[line] = self.lines.get(line, frozenset()) | families
         self.habits.restore(old.sticks)
+        self.pins.restore(old.pins)
+        self.capacities.restore(old.capacities)
+
+    def _pin(self, told: Pinned) -> None:
+        """Take in a wish, in the order of the accounts; one for accounts of which none is there changes nothing."""
+        known = tuple(account for account in self.accounts if account in told.accounts)
+        if known or not told.accounts:
+            self.pins.told(Pin(accounts=known, at=told.at, moves=told.moves), told.session, forces=told.forces)
+
+    def _paused(self, told: Paused) -> None:
+        self.leases.end(told.exchange)
+        if told.queue:
+            self.queue.join(told.exchange, told.queue)
+        else:
+            self.queue.leave(told.exchange)
 
     def _dispatched(self, told: Dispatched) -> None:
+        self.queue.leave(told.exchange)
         if told.account not in self.accounts:
             self.leases.end(told.exchange)
             return
@@ -209,7 +265,11 @@ class Memory:
         if barring(self.holds.get(told.account, ()), told.demand, told.at):
             self.retested[told.demand.provider] = told.at
         if not told.demand.side:
+            self.pins.dispatched(told.demand, told.account, self.habits.warm(told.demand, told.at), told.at)
             self.leases.move(told.exchange, told.account, told.demand)
+            self.load.sent(told.exchange, told.account, told.demand, told.at)
+            if told.is_free:
+                self.given.to(self.accounts[told.account])
             if told.is_move:
                 self.ramps.dispatched(told.exchange, told.account, told.at)
             else:
@@ -219,25 +279,34 @@ class Memory:
     def _answered(self, told: Answered) -> None:
         if told.account not in self.accounts:
             return
-        self._read(told.account, told.readings, told.demand)
+        self._read(told.account, told.readings, told.demand.family)
         if told.demand.side:
             return
         if not told.verdict.is_refusal:
             self.ramps.answered(told.exchange)
             self._lift(told)
             return
+        self.load.refused(told.exchange, told.demand)
         self.ramps.ended(told.exchange)  # it may wait here for this account, and must not wait for itself
         if told.verdict.hold is not None:
             self._hold(told, told.verdict.hold)
 
-    def _read(self, account: AccountId, readings: tuple[Reading, ...], demand: Demand) -> None:
+    def _measured(self, told: Measured) -> None:
+        if told.account in self.accounts:
+            self._read(told.account, told.readings)
+            held = self.holds.get(told.account, ())
+            self._keep(told.account, after_measuring(held, told.readings, told.sent_at))
+
+    def _read(self, account: AccountId, readings: tuple[Reading, ...], family: Family | None = None) -> None:
+        """Merge what was read; family: whose request it was that showed it."""
         known = self.readings.setdefault(account, {}) if readings else {}
         for reading in readings:
             window = reading.window
             held = known.get(window.key)
             known[window.key] = reading if held is None else merge(held, reading)
-            if window.line is not None and window.line not in KNOWN_LINES:
-                self.lines[window.line] = self.lines.get(window.line, frozenset()) | {demand.family}
+            self.pressures.read(account, known[window.key])
+            if family is not None and window.line is not None and window.line not in KNOWN_LINES:
+                self.lines[window.line] = self.lines.get(window.line, frozenset()) | {family}
 
     def _lift(self, told: Answered) -> None:
         held = self.holds.get(told.account, ())
@@ -266,9 +335,19 @@ class Memory:
         account = self.accounts.get(told.account)
         if account is not None and account.enabled and not told.demand.side:
             self.habits.served(told.demand, told.account, told.at)
+            if told.spent is not None:
+                self._charge(told, told.spent)
+
+    def _charge(self, told: Succeeded, spent: Spent) -> None:
+        """Learn what conversations cost, and what windows hold."""
+        self.load.answered(told.demand, spent, told.at)
+        readings = self.counting(told.account, told.demand.family)
+        self.capacities.paid(told.account, readings, spent.cost * told.demand.weight, told.at)
 
     def _ended(self, told: Ended) -> None:
+        self.queue.leave(told.exchange)
         self.leases.end(told.exchange)
+        self.load.ended(told.exchange)
         self.ramps.ended(told.exchange)
         if all_said_forbidden(told.trail):
             for account in {attempt.account for attempt in told.trail.attempts}:

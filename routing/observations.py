@@ -8,6 +8,7 @@ from routing.health import Standing
 from routing.lifetimes import Lifetime
 from routing.readings import Reading
 from routing.remembered import Remembered
+from routing.spent import Spent
 from routing.trail import Trail
 from routing.verdicts import Verdict
 from routing.words import Account, AccountId, Demand, ExchangeId
@@ -28,13 +29,14 @@ class AccountsChanged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dispatched:
-    """A request goes out on an account: the exchange's lease moves there (a side call takes none)."""
+    """A request goes out on an account: the exchange's lease moves there (a side call takes none); is_move, is_free: as its Use says."""
 
     exchange: ExchangeId
     account: AccountId
     demand: Demand
     at: datetime
     is_move: bool = False
+    is_free: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,13 +53,44 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Paused:
+    """A request pauses until some account may serve it: it is in flight nowhere.
+
+    queue: as its Wait says; it keeps its place among those who wait for one of these accounts until it goes out or ends.
+    """
+
+    exchange: ExchangeId
+    at: datetime
+    queue: tuple[AccountId, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pinned:
+    """The operator wishes that these accounts serve; none of them: that the Router chooses again.
+
+    session: the session or conversation that it is about, which then has one account at most; None: all, in the order of their accounts.
+    moves: whether running conversations are to move there, too, once each. forces: whether it ends the wishes for sessions and launches.
+    """
+
+    accounts: tuple[AccountId, ...]
+    at: datetime
+    session: str | None = None
+    moves: bool = False
+    forces: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Succeeded:
-    """The answer reached its end: the conversation sticks to the account while its cache is warm."""
+    """The answer reached its end: the conversation sticks to the account while its cache is warm.
+
+    spent: what it used up; None where the provider did not say.
+    """
 
     exchange: ExchangeId
     account: AccountId
     demand: Demand
     at: datetime
+    spent: Spent | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +142,19 @@ class Checked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """What is known of an account's windows although no client was answered: it was asked for that alone.
+
+    It sets no hold, and lifts those alone whose windows it shows with room.
+    """
+
+    account: AccountId
+    sent_at: datetime
+    at: datetime
+    readings: tuple[Reading, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HoldsLifted:
     """The operator ended an account's holds: they and the readings that they rest on are believed no more."""
 
@@ -129,8 +175,11 @@ type Observation = (
     | CredentialChanged
     | RenewalFailed
     | Checked
+    | Measured
     | HoldsLifted
     | Restored
+    | Pinned
+    | Paused
     | Dispatched
     | Answered
     | Succeeded

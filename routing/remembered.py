@@ -1,12 +1,14 @@
 """What the Router knows that outlives a restart, and which of it still stands at a later moment."""
 
-from collections.abc import Container, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from routing.capacities import Tally, TallyKey
 from routing.health import DISTANCES, Check
 from routing.holds import AccountHolds, Hold, Ladder
 from routing.lifetimes import Lifetime
+from routing.pins import Pin, PinKey, still_wished
 from routing.readings import Reading, Source, lapsed
 from routing.stickiness import Stick, StickKey
 from routing.words import AccountId, Family
@@ -19,7 +21,8 @@ class Remembered:
     """A picture for the disk; nothing in it changes once it is drawn.
 
     readings: by account and the key of the window. sticks: the one served longest ago first.
-    lines: families that each unknown model line was met on.
+    lines: families that each unknown model line was met on. capacities: by account and the key of the window.
+    pins: wishes, and when they were heeded.
     """
 
     readings: Mapping[ReadingKey, Reading] = field(default_factory=dict)
@@ -29,9 +32,11 @@ class Remembered:
     lifetimes: Mapping[AccountId, Lifetime] = field(default_factory=dict)
     sticks: Mapping[StickKey, Stick] = field(default_factory=dict)
     lines: Mapping[str, frozenset[Family]] = field(default_factory=dict)
+    pins: Mapping[PinKey, Pin] = field(default_factory=dict)
+    capacities: Mapping[TallyKey, Tally] = field(default_factory=dict)
 
 
-def still_standing(old: Remembered, accounts: Container[AccountId], now: datetime) -> Remembered:
+def still_standing(old: Remembered, accounts: Collection[AccountId], now: datetime) -> Remembered:
     """Keep what is true now of accounts that exist, marked as restored.
 
     The clock may have gone back since: nothing was met later than now, or no answer could ever outdate it.
@@ -58,6 +63,8 @@ def still_standing(old: Remembered, accounts: Container[AccountId], now: datetim
         lifetimes={account: lifetime for account, lifetime in old.lifetimes.items() if account in accounts},
         sticks={key: stick for key, stick in old.sticks.items() if stick.account in accounts and now <= stick.until},
         lines=old.lines,
+        pins=still_wished(old.pins, accounts, now),
+        capacities={key: tally for key, tally in old.capacities.items() if key[0] in accounts},
     )
 
 

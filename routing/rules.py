@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+PROBE_LEAST_S = 180.0  # the provider allows some 28 calls an hour, which the person's other programs share
+
 
 class Overage(StrEnum):
     """What to do with an answer that was served as paid extra usage."""
@@ -16,11 +18,13 @@ class Routing:
     """How accounts are ordered.
 
     switch_at: fraction of a window from which an account comes after all others, 0 to 1.
+    reserve_last_resort: whether an account at its reserve serves when nobody else may.
     """
 
-    strategy: str = "perishing"
+    strategy: str = "headroom"
     switch_at: float = 0.98
     overage: Overage = Overage.AVOID
+    reserve_last_resort: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,10 +65,24 @@ class Waiting:
     """How long a request may pause inside the proxy, in seconds.
 
     margin_s: kept free of the client's own time-out, for the answer itself.
+    heartbeat: how often a client that asked for a stream is told that its request waits; 0: never.
     """
 
     max: float = 240.0
     margin_s: float = 30.0
+    heartbeat: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probing:
+    """How accounts are measured while no client asks anything of them.
+
+    every: seconds that readings stay fresh, at least PROBE_LEAST_S.
+    """
+
+    usage: bool = True
+    paid: bool = False
+    every: float = PROBE_LEAST_S
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,9 +1,11 @@
-"""Which of the accounts that may serve is better: one key per account, the smallest is chosen, equal ones are tossed.
+"""Which of the accounts that may serve is better: those that stand in front, then the strategy, then a toss.
 
-The key of an account never looks at another account, so dropping one that was not chosen changes nothing.
+In front stand the accounts with the smallest place(); the strategy orders them; then fewer requests in flight; accounts that are
+still alike are told apart by toss(), the rendezvous hash of conversation and account.
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from hashlib import blake2b
 from types import MappingProxyType
@@ -11,66 +13,89 @@ from typing import NamedTuple
 
 from routing.readings import Reading, Status, lapsed
 from routing.rules import Routing
-from routing.strategies.contract import Score, Strategy
+from routing.strategies.burn_rate_balance import BurnRateBalance
+from routing.strategies.contract import Candidate, Free, Liking, Likings, Strategy
+from routing.strategies.failover import Failover
+from routing.strategies.first_then_spill import FirstThenSpill
+from routing.strategies.headroom import Headroom
+from routing.strategies.least_cost import LeastCost
 from routing.strategies.least_used import LeastUsed
 from routing.strategies.perishing import Perishing
+from routing.strategies.priority import Priority
+from routing.strategies.round_robin import RoundRobin
 from routing.strategies.soonest_reset import SoonestReset
-from routing.words import Account, AccountId, ConversationId
+from routing.strategies.steady import POINT
+from routing.strategies.weekly_balance import WeeklyBalance
+from routing.words import AccountId, ConversationId
 
 STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
-    {"perishing": Perishing(), "soonest_reset": SoonestReset(), "least_used": LeastUsed()}
+    {
+        "headroom": Headroom(),
+        "perishing": Perishing(),
+        "soonest_reset": SoonestReset(),
+        "priority": Priority(),
+        "least_cost": LeastCost(),
+        "round_robin": RoundRobin(),
+        "failover": Failover(),
+        "first_then_spill": FirstThenSpill(),
+        "weekly_balance": WeeklyBalance(),
+        "burn_rate_balance": BurnRateBalance(),
+        "least_used": LeastUsed(),
+    }
 )
+PRESSURE_READERS = frozenset({"perishing"})  # strategies that look at pressure; for all others it is not computed
 
 _UNKNOWN = float("inf")  # sorts after every known number
-_DIGITS = 9  # scores that differ by less are equal: they come out of divisions
+_UNLIKED = Liking((_UNKNOWN,), "fewest requests in flight")
 _IDLE_UNMEASURED, _MEASURED, _BUSY_UNMEASURED = 0, 1, 2
 
 
 class Place(NamedTuple):
-    """Where an account stands in a fresh choice; the first field that differs decides, the smaller is better.
-
-    Accounts in the same place are told apart by toss(), the rendezvous hash of conversation and account.
+    """Where an account stands before the strategy is asked; the first field that differs decides, the smaller is better.
 
     paid_per_token: an API key without a rank comes after all others.
     nearly_full: so does an account with a window that is rejected, or used up to switch_at.
-    rank: the operator's order; without one, last.
-    measure: a subscription without readings first while it is idle (one answer will measure it); while it is busy, last.
-    dislike: the strategy's score, negative, rounded; without one, last.
-    leases: requests in flight there.
+    rank: the operator's order; without one, last. All the same where the strategy reads ranks itself.
+    measure: a subscription without readings first while it is idle (one answer will measure it); while it is busy, last. All the
+    same where the strategy needs no readings.
     """
 
     paid_per_token: bool
     nearly_full: bool
     rank: float
     measure: int
-    dislike: float
-    leases: int
+
+
+class Pick(NamedTuple):
+    """The account that is liked best, and why."""
+
+    account: AccountId
+    because: str
 
 
 def place(
-    account: Account,
-    readings: tuple[Reading, ...],
-    *,
-    leases: int,
-    rules: Routing,
-    now: datetime,
+    candidate: Candidate, strategy: Strategy, rules: Routing, now: datetime, *, latest: AccountId | None = None
 ) -> Place:
-    """Build the account's key; readings: those of its windows that count for the demand."""
-    score = STRATEGIES[rules.strategy].score(readings, now)
+    """Find where a candidate stands.
+
+    latest: the account of the latest free choice. All others are nearly full a point sooner, so that an account whose readings
+    jitter about switch_at is not left and returned to.
+    """
+    account = candidate.account
+    switch_at = rules.switch_at if latest in (None, account.id) else rules.switch_at - POINT
+    rank = 0 if strategy.reads_ranks else _UNKNOWN if account.rank is None else account.rank
     return Place(
         not account.kind.is_subscription and account.rank is None,
-        is_nearly_full(readings, rules.switch_at, now),
-        _UNKNOWN if account.rank is None else account.rank,
-        _measure(account, readings, leases),
-        _UNKNOWN if score is None else -round(score.value, _DIGITS),
-        leases,
+        is_nearly_full(candidate.readings, switch_at, now),
+        rank,
+        _measure(candidate) if strategy.reads_windows else _MEASURED,
     )
 
 
-def _measure(account: Account, readings: tuple[Reading, ...], leases: int) -> int:
-    if readings or not account.kind.is_subscription:
+def _measure(candidate: Candidate) -> int:
+    if candidate.readings or not candidate.account.kind.is_subscription:
         return _MEASURED
-    return _BUSY_UNMEASURED if leases else _IDLE_UNMEASURED
+    return _BUSY_UNMEASURED if candidate.leases else _IDLE_UNMEASURED
 
 
 def is_nearly_full(readings: Iterable[Reading], switch_at: float, now: datetime) -> bool:
@@ -83,11 +108,18 @@ def is_nearly_full(readings: Iterable[Reading], switch_at: float, now: datetime)
     return False
 
 
-def best(spots: Iterable[tuple[Place, AccountId]], conversation: ConversationId | None) -> tuple[Place, AccountId]:
-    """Pick the smallest key; the toss decides between accounts in the same place."""
-    ordered = list(spots)
-    first = min(spot for spot, _ in ordered)
-    return first, min((i for spot, i in ordered if spot == first), key=lambda i: (toss(conversation, i), i))
+def pick(free: Free, strategy: Strategy, rules: Routing) -> Pick:
+    """Choose among the candidates, of which there is at least one."""
+    places = [place(one, strategy, rules, free.now, latest=free.latest) for one in free.candidates]
+    first = min(places)
+    front = tuple([one for one, its in zip(free.candidates, places, strict=True) if its == first])
+    likings = strategy.order(free if len(front) == len(places) else replace(free, candidates=front))
+    keys = [(likings.get(one.account.id, _UNLIKED).key, one.leases) for one in front]
+    smallest = min(keys)
+    conversation = free.demand.conversation
+    alike = [one for one, key in zip(front, keys, strict=True) if key == smallest]
+    chosen = min(alike, key=lambda one: (toss(conversation, one.account.id), one.account.id))
+    return Pick(chosen.account.id, reason(chosen, first, likings, strategy))
 
 
 def toss(conversation: ConversationId | None, account: AccountId) -> bytes:
@@ -95,16 +127,14 @@ def toss(conversation: ConversationId | None, account: AccountId) -> bytes:
     return blake2b(f"{conversation or ''}\0{account}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
 
 
-def reason(account: Account, spot: Place, score: Score | None, strategy: Strategy) -> str:
-    """Say in a few words why the account with the smallest key was the one."""
+def reason(chosen: Candidate, spot: Place, likings: Likings, strategy: Strategy) -> str:
+    """Say in a few words why the candidate was the one."""
     if spot.paid_per_token:
         return "new: API key, no subscription may serve"
     if spot.nearly_full:
         return "new: nearly full, like every other"
-    if account.rank is not None:
-        return f"new: rank {account.rank}"
+    if chosen.account.rank is not None and not strategy.reads_ranks:
+        return f"new: rank {chosen.account.rank}"
     if spot.measure != _MEASURED:
         return "unmeasured"
-    if score is None:
-        return "new: fewest requests in flight"
-    return "new: " + strategy.reason.format(window=score.window, value=score.value)
+    return f"new: {likings.get(chosen.account.id, _UNLIKED).because}"

@@ -9,7 +9,10 @@ from routing.holds import AccountHolds, Cure, Hold
 from routing.lifetimes import UNKNOWN, Level, expiry
 from routing.memory import Memory
 from routing.mending import mending
+from routing.pins import Pin
+from routing.pressure import Pressure
 from routing.readings import Reading, Source, Status, used_at
+from routing.reserves import bars
 from routing.verdicts import AUTH_ROW, BALANCE_ROW, RENEWED_ROW, SPEND_ROW
 from routing.words import Account, AccountId
 
@@ -55,10 +58,11 @@ class HoldPicture:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccountPicture:
-    """One account; in_flight: requests now; requests: all that went out, side calls included.
+    """One account; in_flight: requests now; queued: who waits for a place there, or anywhere; requests: all that went out, side calls included.
 
     expires_at: when its access token ends; refresh_expires_at: when its login can be renewed no more; None where not known.
     checked_at: when the provider last accepted or refused its credential for sure.
+    pressure: the 5-hour window that runs out before its reset at its recent rate; None when none does.
     """
 
     account: Account
@@ -70,7 +74,21 @@ class AccountPicture:
     windows: tuple[WindowPicture, ...]
     holds: tuple[HoldPicture, ...]
     in_flight: int
+    queued: int
     requests: int
+    pressure: Pressure | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PinPicture:
+    """One wish; session: what it is about, None: all; is_launch: whether a client was launched with it."""
+
+    accounts: tuple[AccountId, ...]
+    session: str | None
+    at: datetime
+    moves: bool
+    is_launch: bool
+    because: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,18 +96,48 @@ class Snapshot:
     """The whole picture at one moment.
 
     next: by family, and under "any", the account that a new conversation would get; None when none would.
-    conversations: how many are warm.
+    conversations: how many are warm. pins: the one of all first. queued: how many requests wait for a place below a cap.
     """
 
     at: datetime
     accounts: tuple[AccountPicture, ...]
     next: Mapping[str, AccountId | None]
     conversations: int
+    pins: tuple[PinPicture, ...] = ()
+    queued: int = 0
+
+
+def pins(memory: Memory, accounts: tuple[AccountPicture, ...]) -> tuple[PinPicture, ...]:
+    """Draw what was wished, the wish for all first."""
+    every = memory.pins.of_all
+    drawn = [] if every is None else [_pin(every, None, accounts, is_launch=False)]
+    told = memory.pins.of_sessions().items()
+    drawn += [_pin(pin, session, accounts, is_launch=is_launch) for session, (pin, is_launch) in told]
+    return tuple(drawn)
+
+
+def _pin(pin: Pin, session: str | None, accounts: tuple[AccountPicture, ...], *, is_launch: bool) -> PinPicture:
+    named = [picture for picture in accounts if picture.account.id in pin.accounts]
+    barred = [one for one in named if not one.account.enabled or any(h.scope == ACCOUNT_SCOPE for h in one.holds)]
+    if named and len(barred) == len(named):
+        because = "yields: " + ", ".join(f"{one.account.name} has no room ({one.because})" for one in barred)
+    elif session is not None:
+        because = "launched so" if is_launch else "pinned by you"
+    else:
+        because = (
+            "running conversations move there, too" if pin.moves else "running conversations stay while they are warm"
+        )
+    return PinPicture(
+        accounts=pin.accounts, session=session, at=pin.at, moves=pin.moves, is_launch=is_launch, because=because
+    )
 
 
 def picture(memory: Memory, account: Account, now: datetime) -> AccountPicture:
     """How one account stands now."""
-    holds = tuple(hold for hold in memory.holds.get(account.id, ()) if not hold.is_over(now))
+    every = memory.pins.of_all
+    met = tuple(hold for hold in memory.holds.get(account.id, ()) if not hold.is_over(now))
+    is_spent = not account.reserves or (every is not None and account.id in every.accounts)
+    holds = met if is_spent else (*met, *bars(account, memory.readings.get(account.id, {}).values(), memory.lines, now))
     readings = sorted(memory.readings.get(account.id, {}).values(), key=lambda r: (r.window.length, r.window.key))
     lifetime = memory.logins.lifetimes.get(account.id, UNKNOWN)
     state, because = _state(memory, account, holds, readings, now)
@@ -103,7 +151,9 @@ def picture(memory: Memory, account: Account, now: datetime) -> AccountPicture:
         windows=tuple(_window(reading, now) for reading in readings),
         holds=_holds(holds),
         in_flight=memory.leases.count(account.id),
+        queued=memory.queue.count(account.id),
         requests=memory.requests.get(account.id, 0),
+        pressure=memory.pressures.of(account.id, readings, now, reserve=account.reserves.session),
     )
 
 

@@ -47,6 +47,11 @@ class Habits:
         stick = self._sticks.get((demand.conversation, demand.model))
         return stick.account if stick is not None and now <= stick.until else None
 
+    def home(self, demand: Demand) -> AccountId | None:
+        """Find the account that served the demand's conversation last, however long ago."""
+        stick = None if demand.conversation is None else self._sticks.get((demand.conversation, demand.model))
+        return None if stick is None else stick.account
+
     def latest(self, demand: Demand) -> AccountId | None:
         """Find the account that the demand's session was last sent to."""
         return None if demand.session is None else self._sessions.get(demand.session)

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Self
 
 from routing.verdicts import Verdict
-from routing.words import AccountId
+from routing.words import AccountId, ExchangeId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +29,7 @@ class Trail:
     """The attempts of one exchange, oldest first.
 
     renewed_at: index of the first attempt that still counts; a wait for recovery starts counts anew.
+    exchange: whose trail it is, by which it keeps its place in a queue; None: it has none.
     renewals: how many such waits came to their end; recovery_waited: how long all of them lasted together.
     """
 
@@ -37,6 +38,7 @@ class Trail:
     renewed_at: int = 0
     renewals: int = 0
     recovery_waited: timedelta = timedelta()
+    exchange: ExchangeId | None = None
 
     def grown(self, attempt: Attempt) -> Self:
         """Copy the trail with one more attempt at its end."""

@@ -104,6 +104,7 @@ class Verdict:
         return self.as_row in LOGIN_ROWS or self.row == STALE_ROW
 
 
+RESERVE_ROW = 0  # of no answer: a reserve that is reached, which its readings tell
 OK_ROW = 8
 PAID_ROW = 9  # served already, as paid overage
 SPEND_ROW = 11
@@ -111,11 +112,12 @@ STALE_ROW = 16  # the token that was sent had been replaced
 RENEWED_ROW = 17  # the login had to be renewed
 AUTH_ROW = 18
 FORBIDDEN_ROW = 19
+THROTTLE_ROW = 14
 BALANCE_ROW = 20
 ERROR_EVENT_ROW = 24
 LOCKED_ROWS = frozenset({AUTH_ROW, FORBIDDEN_ROW})
 LOGIN_ROWS = LOCKED_ROWS | {RENEWED_ROW}  # what a new credential ends
 RECOVERING_ROWS = frozenset(
-    {9, 12, 13, 14, RENEWED_ROW, BALANCE_ROW}
+    {RESERVE_ROW, 9, 12, 13, THROTTLE_ROW, RENEWED_ROW, BALANCE_ROW}
 )  # own answer A: what bars the account ends by itself
 _ROW_OF_KIND = {VerdictKind.AUTH: AUTH_ROW, VerdictKind.FORBIDDEN: FORBIDDEN_ROW}

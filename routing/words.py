@@ -49,10 +49,23 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Reserves:
+    """What is held back of an account, as fractions of its limits: of its 5-hour windows, of its weekly ones."""
+
+    session: float = 0.0
+    week: float = 0.0
+
+    def __bool__(self) -> bool:
+        """Whether anything is."""
+        return self.session > 0 or self.week > 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
     """One login or key that can pay for requests to one provider.
 
     rank: the operator's explicit order, lower first; None comes after every ranked account.
+    reserves: what only pinned requests may use. cap: the most requests in flight there; None: as many as come.
     source: the file of another program that keeps the same login and renews it too; empty when there is none.
     """
 
@@ -62,6 +75,8 @@ class Account:
     kind: Kind
     enabled: bool = True
     rank: int | None = None
+    reserves: Reserves = field(default_factory=Reserves)
+    cap: int | None = None
     identity: Identity = field(default_factory=Identity)
     source: str = ""
 
@@ -78,7 +93,11 @@ class Demand:
     side: a call that measures nothing and must never wait (count_tokens, the client's start-up check).
     startup: the client's start-up check, the one side call that a bare 429 does not send to another account.
     patience: how long the client said it will wait for an answer.
+    tokens: about how long its prompt is, as far as its size tells; 0 when it does not. weight: what a token of its model costs, beside
+    one of an ordinary model.
     replayable: whether sending it twice is harmless whatever happened to the first (GET, HEAD).
+    pin: the account that its client was launched to use.
+    streams: whether the answer was asked for as an event stream.
     """
 
     provider: str
@@ -91,3 +110,7 @@ class Demand:
     startup: bool = False
     patience: timedelta = field(default=timedelta(seconds=600))
     replayable: bool = False
+    pin: AccountId | None = None
+    tokens: int = 0
+    weight: float = 1.0
+    streams: bool = False

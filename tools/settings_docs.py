@@ -9,7 +9,7 @@ from pathlib import Path
 from home import accounts, schema
 from home.checks import LONGEST
 from home.template import literal
-from routing.words import Account, Identity
+from routing.words import Account, Identity, Reserves
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -56,6 +56,9 @@ name = "work"
 provider = "anthropic"
 kind = "oauth"
 rank = 1
+reserve_5h = 0.1
+reserve_week = 0.2
+cap = 4
 owner = "0f4e62c1-5a33-4b0f-9a6d-2d1f6f1c7a10"
 organization = "7d0c9b52-3f0e-4a43-8a57-6b2a0e5f9d21"
 email = "me@example.org"
@@ -112,6 +115,7 @@ def _table(name: str, meaning: str) -> str:
 def _keys() -> Iterable[tuple[str, ...]]:
     known = (*dataclasses.fields(Account), *dataclasses.fields(Identity))
     defaults = {field.name: None if field.default == "" else field.default for field in known}
+    defaults |= {"reserve_5h": Reserves().session, "reserve_week": Reserves().week}
     for name, key in accounts.KEYS.items():
         default = defaults[name]
         shown = (

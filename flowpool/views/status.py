@@ -111,9 +111,22 @@ def _notices(status: Status) -> list[Text]:
 
 
 def _tail(status: Status, now: datetime, local: Local) -> list[Text]:
+    pins = _pins(status)
     if not status.running:
-        return []
-    return [Text(line) for line in (*_next(status, now, local), f"Conversations: {status.conversations}")]
+        return [Text(line) for line in pins]
+    waiting = [f"Waiting for a place: {status.queued}"] if status.queued else []
+    return [
+        Text(line) for line in (*pins, *_next(status, now, local), f"Conversations: {status.conversations}", *waiting)
+    ]
+
+
+def _pins(status: Status) -> list[str]:
+    """Say what is pinned: for all in a line, of sessions how many."""
+    lines = [f"Pinned to {', '.join(pin.accounts)}: {pin.because}" for pin in status.pins if pin.session is None]
+    own = [pin for pin in status.pins if pin.session is not None]
+    if len(own) == 1:
+        return [*lines, f"One session is pinned to {own[0].accounts[0]}: {own[0].because}"]
+    return [*lines, f"{len(own)} sessions are pinned (--json lists them)"] if own else lines
 
 
 def _next(status: Status, now: datetime, local: Local) -> list[str]:
@@ -129,7 +142,9 @@ def _next(status: Status, now: datetime, local: Local) -> list[str]:
 
 def _fate(status: Status, family: str, name: str | None, now: datetime, local: Local) -> str:
     """Say who comes next: who that is among unmeasured accounts in one place is known only once a conversation is there."""
-    places = {account.name: _place(account, family) for account in status.accounts}
+    pinned = {name for pin in status.pins if pin.session is None for name in pin.accounts}
+    might = [one for one in status.accounts if name not in pinned or one.name in pinned]
+    places = {account.name: _place(account, family) for account in might}
     place = places.get(name or "")
     equal = [other for other, its in places.items() if its == place]
     if name is None:
@@ -173,12 +188,32 @@ def _why(account: AccountLine, now: datetime, local: Local) -> list[str]:
     lines += [_hold(hold, now, local) for hold in account.holds if hold.because != account.because]
     if account.state in MENDED_BY_HAND and "run: " not in account.because:
         lines.append(f"run: {mending(account.kind, account.name)}")
-    if account.in_flight:
-        lines.append(f"{account.in_flight} in flight")
+    if account.pressure:
+        lines.append(f"{account.pressure.because}, full {clock(account.pressure.runs_out_at, now, local)}")
+    lines += _prime(account, now, local)
+    lines += _bounds(account)
     if account.requests:
         tries = "1 try" if account.requests == 1 else f"{account.requests} tries"
         lines.append(f"{tries} since the start")
     return [line for line in lines if line]
+
+
+def _bounds(account: AccountLine) -> list[str]:
+    """Say how busy it is, and what the person holds back of it."""
+    cap = "" if account.cap is None else f" of {account.cap}"
+    waiting = f", {account.queued} waiting" if account.queued else ""
+    lines = [f"{account.in_flight}{cap} in flight{waiting}"] if account.in_flight or cap else []
+    kept = [f"{part:.0%} of {key}" for part, key in ((account.reserve_5h, "5h"), (account.reserve_week, "7d")) if part]
+    return [*lines, f"{' and '.join(kept)} kept back"] if kept else lines
+
+
+def _prime(account: AccountLine, now: datetime, local: Local) -> list[str]:
+    """Say when its 5-hour window is opened next, or why not, where there is a day for that."""
+    if account.prime is None:
+        return []
+    if account.prime.next_at is None:
+        return [f"not primed: {account.prime.because}"]
+    return [f"next prime {clock(account.prime.next_at, now, local)} ({account.prime.because})"]
 
 
 def _because(account: AccountLine, now: datetime, local: Local) -> str:

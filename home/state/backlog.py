@@ -1,4 +1,4 @@
-"""What waits to be written: the newest picture, and bounded queues of history and requests."""
+"""What waits to be written: the newest picture, and bounded queues of history, requests and their stories."""
 
 import threading
 from collections import deque
@@ -7,6 +7,7 @@ from itertools import islice
 
 from home.state.ledger import Line
 from home.state.sampling import Sample
+from home.state.stories import Story
 from routing.remembered import Remembered
 
 BOUND = 10_000  # requests, and as many points of history: minutes of a busy pool
@@ -20,6 +21,7 @@ class Batch:
     picture: Remembered | None
     samples: tuple[Sample, ...]
     lines: tuple[Line, ...]
+    stories: tuple[Story, ...] = ()
 
 
 class Backlog:
@@ -34,6 +36,7 @@ class Backlog:
         self._picture: Remembered | None = None
         self._samples: deque[Sample] = deque()
         self._lines: deque[Line] = deque()
+        self._stories: deque[Story] = deque()
         self._dropped = 0
         self._is_urgent = self._is_closed = self._is_busy = False
 
@@ -52,6 +55,12 @@ class Backlog:
             self._lines.append(line)
             self._drop(self._lines)
 
+    def tell(self, story: Story) -> None:
+        """Give one request's story; like its line."""
+        with self._changed:
+            self._stories.append(story)
+            self._drop(self._stories)
+
     def take(self, patience: float) -> Batch | None:
         """Wait for something urgent, at most so many seconds, and take a batch; None when there is nothing."""
         with self._changed:
@@ -59,7 +68,12 @@ class Backlog:
             if not self._has_some():
                 self._is_urgent = False
                 return None
-            batch = Batch(picture=self._picture, samples=_shift(self._samples), lines=_shift(self._lines))
+            batch = Batch(
+                picture=self._picture,
+                samples=_shift(self._samples),
+                lines=_shift(self._lines),
+                stories=_shift(self._stories),
+            )
             self._picture, self._is_busy = None, True
             self._is_urgent = self._has_some()
             return batch
@@ -106,7 +120,7 @@ class Backlog:
             return self._dropped
 
     def _has_some(self) -> bool:
-        return bool(self._picture or self._samples or self._lines)
+        return bool(self._picture or self._samples or self._lines or self._stories)
 
     def _drop[T](self, queue: deque[T]) -> None:
         while len(queue) > self._bound:

@@ -24,6 +24,15 @@ def write(connection: Connection, old: Remembered, new: Remembered) -> None:
     sticks = {k: rows.stick_row(k, s) for k, s in changed(old.sticks, new.sticks).items() if _is_storable(k)}
     _replace(connection, tables.STICKS, set(filter(_is_storable, gone(old.sticks, new.sticks))), sticks)
     _write_lines(connection, old, new)
+    write_pins(connection, old, new)
+    tallies = {k: rows.capacity_row(k, t) for k, t in changed(old.capacities, new.capacities).items()}
+    _replace(connection, tables.CAPACITIES, gone(old.capacities, new.capacities), tallies)
+
+
+def write_pins(connection: Connection, old: Remembered, new: Remembered) -> None:
+    """Write the difference of the wishes alone."""
+    pins = {k: rows.pin_row(k, pin) for k, pin in changed(old.pins, new.pins).items() if _is_storable(k)}
+    _replace(connection, tables.PINS, set(filter(_is_storable, gone(old.pins, new.pins))), pins)
 
 
 def changed[K, V](old: Mapping[K, V], new: Mapping[K, V]) -> dict[K, V]:

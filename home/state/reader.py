@@ -12,6 +12,7 @@ from home.state.errors import NewerState, StateError
 from home.state.ledger import line_of
 from home.state.moments import of_text, to_text
 from home.state.rows import Row, remembered_of
+from home.state.stories import story_of
 from home.state.version import VERSION
 from routing.remembered import Remembered
 from routing.words import AccountId
@@ -28,14 +29,18 @@ _SELECTS = {
     "lifetimes": "SELECT * FROM lifetimes",
     "sticks": "SELECT * FROM sticks",
     "lines": "SELECT * FROM lines",
+    "capacities": "SELECT * FROM capacities",
+    "pins": "SELECT * FROM pins",
 }
-_LATER = frozenset({"checks", "lifetimes"})  # tables that a file may lack until a proxy opens it
+_LATER = frozenset({"checks", "lifetimes", "capacities", "pins"})  # tables that a file may lack until a proxy opens it
 _NAMES = "SELECT name FROM sqlite_master WHERE type = 'table'"
 _LATEST = "SELECT * FROM requests ORDER BY seq DESC LIMIT ?"
 _AFTER = """
 SELECT * FROM requests WHERE seq > (SELECT max(seq) FROM requests WHERE id = ?) ORDER BY seq LIMIT ?
 """
 _HISTORY = "SELECT * FROM reading_history WHERE account = ? AND window_key = ? AND taken_at >= ? ORDER BY taken_at"
+_BEGIN = "SELECT * FROM requests WHERE id >= ? AND id < ? ORDER BY seq DESC LIMIT ?"
+_HAS_STORIES = "SELECT 1 FROM sqlite_master WHERE name = 'stories'"  # an older file has no such table
 _HAS_RENEWALS = "SELECT 1 FROM sqlite_master WHERE name = 'renewals'"  # an older file has no such table
 
 
@@ -59,6 +64,22 @@ def requests_after(path: Path, request: str, most: int = 1_000) -> list[dict[str
     """List what was entered after a request, the oldest first; nothing when it is not known. Raises StateError."""
     with _open(path) as connection:
         return [] if connection is None else [line_of(row) for row in _rows(connection, _AFTER, request, most)]
+
+
+def requests_like(path: Path, beginning: str, most: int) -> list[dict[str, Any]]:
+    """List the latest requests whose ids begin so, as lines of the ledger, the latest first. Raises StateError."""
+    with _open(path) as connection:
+        found = [] if connection is None else _rows(connection, _BEGIN, beginning, f"{beginning}~", most)
+        return [line_of(row) for row in found]
+
+
+def story(path: Path, request: str) -> dict[str, Any] | None:
+    """Tell how a request came to where it went; None when that is not kept any more. Raises StateError."""
+    with _open(path) as connection:
+        if connection is None or not connection.execute(_HAS_STORIES).fetchone():
+            return None
+        found = _rows(connection, "SELECT * FROM stories WHERE id = ? ORDER BY seq DESC LIMIT 1", request)
+    return story_of(found[0]) if found else None
 
 
 def history(path: Path, account: str, window: str, since: datetime) -> list[Row]:

@@ -7,9 +7,11 @@ from datetime import datetime
 from typing import Any
 
 from home.state.ledger import LONGEST, number, text
+from routing.capacities import Tally, TallyKey
 from routing.health import Check
 from routing.holds import AccountHolds, Hold, Ladder
 from routing.lifetimes import Lifetime
+from routing.pins import SCOPES, Pin, PinKey
 from routing.readings import Reading, Source, Status
 from routing.remembered import ReadingKey, Remembered
 from routing.stickiness import Stick, StickKey
@@ -19,7 +21,7 @@ from routing.words import AccountId, ConversationId, Family
 type Row = dict[str, Any]
 type Found = Mapping[str, Any]
 
-TABLES = ("readings", "holds", "health", "checks", "lifetimes", "sticks", "lines")
+TABLES = ("readings", "holds", "health", "checks", "lifetimes", "sticks", "lines", "capacities", "pins")
 
 
 def remembered_of(tables: Mapping[str, Iterable[Found]]) -> Remembered:
@@ -39,6 +41,8 @@ def remembered_of(tables: Mapping[str, Iterable[Found]]) -> Remembered:
         lifetimes=dict(_each(tables["lifetimes"], _lifetime)),
         sticks=dict(sticks),
         lines=lines,
+        capacities=dict(_each(tables["capacities"], _capacity)),
+        pins=dict(_each(tables["pins"], _pin)),
     )
 
 
@@ -99,6 +103,18 @@ def lifetime_row(account: AccountId, lifetime: Lifetime) -> Row:
         "refresh_expires_at": lifetime.refresh_expires_at,
         "is_refreshable": int(lifetime.is_refreshable),
     }
+
+
+def capacity_row(key: TallyKey, tally: Tally) -> Row:
+    """What was paid while an account's window filled up."""
+    return {"account": key[0], "window_key": key[1], "cost": tally.cost, "share": tally.share}
+
+
+def pin_row(key: PinKey, pin: Pin) -> Row:
+    """A wish, or when it was heeded."""
+    scope, name, model = key
+    accounts = json.dumps(list(pin.accounts))
+    return {"scope": scope, "name": name, "model": model, "accounts": accounts, "moves": int(pin.moves), "at": pin.at}
 
 
 def stick_row(key: StickKey, stick: Stick) -> Row:
@@ -171,6 +187,25 @@ def _lifetime(row: Found) -> tuple[AccountId, Lifetime]:
         is_refreshable=bool(int(row["is_refreshable"])),
     )
     return AccountId(row["account"]), lifetime
+
+
+def _capacity(row: Found) -> tuple[TallyKey, Tally]:
+    cost, share = number(row["cost"]), number(row["share"])
+    if cost is None or share is None:
+        raise ValueError("not a tally")
+    return (AccountId(row["account"]), str(row["window_key"])), Tally(cost=cost, share=share)
+
+
+def _pin(row: Found) -> tuple[PinKey, Pin]:
+    scope, accounts = str(row["scope"]), json.loads(row["accounts"])
+    if scope not in SCOPES or not isinstance(accounts, list):
+        raise ValueError("not a wish")
+    pin = Pin(
+        accounts=tuple(AccountId(str(account)) for account in accounts),
+        at=_moment(row["at"]),
+        moves=bool(int(row["moves"])),
+    )
+    return (scope, str(row["name"]), str(row["model"])), pin
 
 
 def _stick(row: Found) -> tuple[StickKey, Stick]:

@@ -13,6 +13,7 @@ from home.state.database import is_busy, is_corrupt, prepare, replace
 from home.state.errors import StateError
 from home.state.retention import MOST_REQUESTS
 from home.state.sampling import Sampler
+from home.state.stories import Story
 from home.state.trouble import Trouble
 from home.state.writer import Writer, read
 from routing.remembered import Remembered
@@ -27,7 +28,7 @@ def utc_now() -> datetime:
 
 
 class State:
-    """`put` and `enter` never wait and never raise; what cannot be written now is written later.
+    """`put`, `enter` and `tell` never wait and never raise; what cannot be written now is written later.
 
     remembered: what the file told when it was opened.
     """
@@ -55,6 +56,10 @@ class State:
     def enter(self, line: Mapping[str, Any]) -> None:
         """Take one request's line for the ledger."""
         self._backlog.enter(line)
+
+    def tell(self, story: Story) -> None:
+        """Take how one request came to where it went."""
+        self._backlog.tell(story)
 
     def flush(self, timeout: float = PATIENCE) -> bool:
         """Wait until all that was taken is on the disk; False when it took longer."""

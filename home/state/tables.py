@@ -120,6 +120,15 @@ LIFETIMES = Table(
     Column("is_refreshable", SmallInteger, nullable=False),  # 0 or 1
 )
 
+CAPACITIES = Table(  # what was paid on an account while so much of a window filled up
+    "capacities",
+    METADATA,
+    Column("account", String, primary_key=True),
+    Column("window_key", String, primary_key=True),
+    Column("cost", Float, nullable=False),
+    Column("share", Float, nullable=False),
+)
+
 STICKS = Table(
     "sticks",
     METADATA,
@@ -128,6 +137,17 @@ STICKS = Table(
     Column("account", String, nullable=False),
     Column("until", Moment, nullable=False),
     Index("sticks_by_end", "until"),
+)
+
+PINS = Table(  # the operator's wishes, and when they were heeded
+    "pins",
+    METADATA,
+    Column("scope", String, primary_key=True),
+    Column("name", String, primary_key=True),  # a session or conversation, or empty
+    Column("model", String, primary_key=True),  # or empty
+    Column("accounts", Text, nullable=False),  # a JSON list of ids
+    Column("moves", SmallInteger, nullable=False),  # 0 or 1
+    Column("at", Moment, nullable=False),
 )
 
 LINES = Table(  # model lines without a known meaning, and the families that they were met on
@@ -157,6 +177,17 @@ REQUESTS = Table(
     Column("ended", String),
     Index("requests_by_age", "at"),
     Index("requests_by_id", "id"),
+)
+
+STORIES = Table(  # how a request came to where it went
+    "stories",
+    METADATA,
+    Column("seq", _SERIAL, primary_key=True),
+    Column("at", Moment, nullable=False),
+    Column("id", String, nullable=False),
+    Column("told", Text, nullable=False),  # a JSON object
+    Index("stories_by_age", "at"),
+    Index("stories_by_id", "id"),
 )
 
 CLAIMS = Table(  # whose turn it is to renew a login of a provider

@@ -17,7 +17,8 @@ from home.state.backlog import Backlog, Batch
 from home.state.database import is_busy, is_corrupt, prepare, replace
 from home.state.errors import StateError
 from home.state.ledger import Line
-from home.state.tables import HISTORY, METADATA, REQUESTS
+from home.state.stories import Story, row_of
+from home.state.tables import HISTORY, METADATA, REQUESTS, STORIES
 from home.state.trouble import Trouble
 from routing.remembered import Remembered
 
@@ -122,6 +123,9 @@ class Writer:
         lines = list(_rows(batch.lines))
         if lines:
             connection.execute(REQUESTS.insert(), lines)
+        told = list(_told(batch.stories))
+        if told:
+            connection.execute(STORIES.insert(), told)
 
     def _connected(self) -> Connection:
         """The connection, a new one when the file was taken away."""
@@ -153,6 +157,14 @@ def _rows(lines: Iterable[Line]) -> Iterable[ledger.Row]:
     for line in lines:
         with suppress(ValueError, TypeError, OverflowError):  # one odd request must not cost the others
             yield ledger.row_of(line)
+
+
+def _told(stories: Iterable[Story]) -> Iterable[ledger.Row]:
+    for story in stories:
+        try:
+            yield row_of(story)
+        except Exception as error:  # noqa: BLE001  # what cannot be told must not cost what can be written
+            logger.info("flowpool: how request %s went is not kept: %s", story.id, type(error).__name__)
 
 
 def identity(path: Path) -> tuple[int, int] | None:

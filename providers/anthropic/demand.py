@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from datetime import timedelta
 from functools import lru_cache
+from types import MappingProxyType
 
 import msgspec
 
@@ -15,6 +16,9 @@ from routing.words import Demand, Family
 
 # See docs/facts/anthropic.md#model-ids.
 FAMILIES = frozenset({"haiku", "sonnet", "opus", "fable", "mythos"})
+# Their prices beside an Opus's. See docs/facts/anthropic.md#prices.
+WEIGHTS = MappingProxyType({"haiku": 0.2, "sonnet": 0.5, "opus": 1.0, "fable": 2.0, "mythos": 2.0})
+BYTES_PER_TOKEN = 4  # of a body; what a conversation's answers tell of its length corrects it
 _LONG_CONTEXT = re.compile(r"\[1m\]$")
 _DATE = re.compile(r"[-@][0-9]{8}$")
 
@@ -45,6 +49,7 @@ class Body(msgspec.Struct):
     messages: msgspec.Raw = _NOTHING
     system: msgspec.Raw = _NOTHING
     metadata: msgspec.Raw = _NOTHING
+    stream: msgspec.Raw = _NOTHING
 
 
 class _Mark(msgspec.Struct):
@@ -70,10 +75,13 @@ def demand(head: Head, body: bytes, *, provider: str) -> Demand:
         conversation=thread.conversation,
         session=thread.session,
         cache_ttl=cache_ttl(body),
+        tokens=len(body) // BYTES_PER_TOKEN,
+        weight=WEIGHTS.get(family(model), 1.0),
         side=counts or startup,
         startup=startup,
         patience=patience(head.headers),
         replayable=head.method in {"GET", "HEAD"},
+        streams=not counts and parsed is not None and bytes(parsed.stream) == b"true",
     )
 
 

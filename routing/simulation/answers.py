@@ -1,6 +1,7 @@
 """How the world's answers look to the Router: refusals with a reset, whole percents, and no capacity."""
 
 from datetime import datetime, timedelta
+from functools import cache, lru_cache
 
 from routing.readings import Reading, Status
 from routing.simulation.books import Gauge
@@ -38,14 +39,24 @@ def verdict(refused: Refused, start: datetime) -> Verdict:
 
 def reading(gauge: Gauge, start: datetime, now: datetime) -> Reading:
     """Report a window as an answer's headers do, in whole percents, a half to the even one."""
-    window = Window.parse(gauge.key)
-    if window is None:
-        raise ValueError(f"no window is called {gauge.key!r}")
     return Reading(
-        window=window,
+        window=_window(gauge.key),
         used=round(_WHOLE * gauge.used / gauge.capacity) / _WHOLE if gauge.capacity else 1.0,
-        resets_at=None if gauge.resets_at is None else start + timedelta(seconds=gauge.resets_at),
+        resets_at=None if gauge.resets_at is None else _moment(start, gauge.resets_at),
         status=Status.ALLOWED,
         sent_at=now,
         taken_at=now,
     )
+
+
+@lru_cache(maxsize=256)
+def _moment(start: datetime, seconds: float) -> datetime:
+    return start + timedelta(seconds=seconds)
+
+
+@cache
+def _window(key: str) -> Window:
+    window = Window.parse(key)
+    if window is None:
+        raise ValueError(f"no window is called {key!r}")
+    return window

@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from routing.simulation.workload import WEEK_S, WINDOW_S, Plan, family_of
 from routing.words import Family
@@ -15,9 +16,8 @@ from routing.words import Family
 _SLACK = 1e-9  # of a capacity: sums of fractions are not exact
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gauge:
-    """One window as it stands now.
+class Gauge(NamedTuple):
+    """One window as it stands now; a tuple, for thousands of them are made every second.
 
     resets_at: None while it has not opened. family: the one that it limits; None limits all.
     """

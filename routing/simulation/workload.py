@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import cache
 
 from routing.windows import KNOWN_FAMILIES, WEEK
 from routing.words import Family
@@ -93,6 +94,7 @@ class Workload:
         return (turn.fresh * cost.fresh + turn.output * cost.output + context) / self.unit_tokens
 
 
+@cache
 def family_of(model: str) -> Family:
     """Name the model's family, or the model itself when it belongs to no known one."""
     name = model.lower()

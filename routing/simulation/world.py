@@ -44,18 +44,20 @@ class World:
         """Let an account take a turn or refuse it; a refusal changes nothing."""
         family = family_of(turn.model)
         caches = self._caches.setdefault((turn.conversation, turn.model), {})
-        warm = {name for name, used_at in caches.items() if turn.at - used_at <= turn.ttl}
-        units = self._workload.price(turn, warm=account in warm)
+        is_warm = account in caches and turn.at - caches[account] <= turn.ttl
+        units = self._workload.price(turn, warm=is_warm)
         books = self._turned(account, turn.at)
-        short = tuple(gauge for gauge in books.gauges(family) if not gauge.fits(units))
+        short = tuple([gauge for gauge in books.gauges(family) if not gauge.fits(units)])
         if short:
             return Refused(short=tuple(gauge for gauge in short if gauge.family is None) or short)
+        rebuilt = 0 if is_warm else turn.context
+        is_elsewhere = not is_warm and any(turn.at - used_at <= turn.ttl for used_at in caches.values())
         books.charge(units, family, turn.at)
         caches[account] = turn.at
         home = self._homes.get(turn.conversation, account)
         self._homes[turn.conversation] = account
-        rebuilt = 0 if account in warm else turn.context
-        return Served(turn=turn, units=units, rebuilt=rebuilt, moved_warm=rebuilt if warm else 0, moved=home != account)
+        moved_warm = rebuilt if is_elsewhere else 0
+        return Served(turn=turn, units=units, rebuilt=rebuilt, moved_warm=moved_warm, moved=home != account)
 
     def use(self, outside: Outside) -> float:
         """Let an account be used from outside, cut to what fits; say how much that was."""

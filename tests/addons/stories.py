@@ -77,15 +77,14 @@ class Pool:
         self.renewals = Renewals()
         self.route = Route(self.router, pool, self.renewals)
         self.log = RequestLog(pool)
-        self.made_at = datetime.now(UTC)
 
     def asks(self, request: http.Request | None = None) -> "Turn":
         """A client's request, as far as the first choice."""
         return Turn(self, made.flow(request))
 
     def account(self, name: str) -> AccountPicture:
-        """How an account stands, with every hold that was not lifted: the machine's clock may be set while the tests run."""
-        accounts = self.router.snapshot(self.made_at).accounts
+        """How an account stands now."""
+        accounts = self.router.snapshot(datetime.now(UTC)).accounts
         return next(picture for picture in accounts if picture.account.name == name)
 
     def holds(self, name: str) -> list[tuple[str, int]]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -23,7 +24,7 @@ from home.settings import Settings
 from routing.lifetimes import Lifetime
 from routing.observations import AccountsChanged, Answered, Observation
 from routing.router import Router
-from routing.words import Account, AccountId, Kind
+from routing.words import Account, AccountId, Kind, Reserves
 from tests.addons import made
 from tests.routing.made import EXCHANGE, NOON, auth, demand
 
@@ -141,6 +142,9 @@ CHANGES = [
     ((WORK,), (replace(WORK, rank=7),), "ranked work 7"),
     ((WORK,), (replace(WORK, rank=None),), "ranked work none"),
     ((WORK,), (replace(WORK, kind=Kind.API_KEY),), "work is api-key now"),
+    ((WORK,), (replace(WORK, cap=3),), "capped work at 3"),
+    ((replace(WORK, cap=3),), (WORK,), "capped work at any number"),
+    ((WORK,), (replace(WORK, reserves=Reserves(week=0.2)),), "work holds back 0% of 5h and 20% of the week"),
     ((WORK, HOME), (HOME, WORK), "in another order"),
     ((WORK,), (), "removed work, none is left"),
     ((), (WORK,), "added work"),
@@ -278,6 +282,27 @@ def test_lifting_ends_holds_and_wakes() -> None:
     assert (pool.holds(WORK), pool.woken) == (0, 1)
     assert pool.accounts.lift([WORK.id]) == {WORK.id: 0}
     assert pool.woken == 1
+
+
+def test_a_pin_is_told_and_wakes(caplog: pytest.LogCaptureFixture) -> None:
+    """The Router knows it, who waits chooses again, and the log has a line without the session's name."""
+    pool = Pool(WORK, HOME)
+    with caplog.at_level(logging.INFO):
+        bodies: list[dict[str, Any]] = [
+            {"accounts": [HOME.id], "moves": True, "forces": True},
+            {"accounts": [WORK.id], "session": "its name"},
+            {"accounts": []},
+        ]
+        for body in bodies:
+            pool.accounts.pin(pool.accounts.pinned(body))
+
+    assert pool.woken == 3
+    assert [pin.session for pin in pool.router.snapshot(NOON).pins] == ["its name"]
+    assert caplog.messages == [
+        "flowpool: pins changed: all to home; running conversations move; pins of sessions and launches end",
+        "flowpool: pins changed: one session to work",
+        "flowpool: pins changed: none for all",
+    ]
 
 
 def test_reloading_is_over_when_the_files_are_in_force(tmp_path: Path) -> None:

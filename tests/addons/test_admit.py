@@ -284,6 +284,14 @@ def test_the_key_is_kept_beside_the_flow() -> None:
     assert "open sesame" not in json.dumps(made.get_state(), default=repr) + repr(EXCHANGES[made])
 
 
+def test_the_launch_is_kept_beside_the_flow() -> None:
+    """Whom the client was launched to use is in the exchange, and goes no further, also on paths that are not pooled."""
+    for path in ("/v1/messages", "/v1/models"):
+        made = flow(asked(path=path, x_flowpool_pin="work"))
+        assert met(made).pin == "work"
+        assert "x-flowpool-pin" not in made.request.headers
+
+
 def test_an_exchange_has_the_settings_of_its_start() -> None:
     """Limits and rules are those that stood when the request came."""
     settings = replace(SETTINGS, limits=replace(SETTINGS.limits, body_mib=1), wait=replace(SETTINGS.wait, max=7))

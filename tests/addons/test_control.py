@@ -22,6 +22,7 @@ from credentials.secret import Secret
 from home import accounts as book
 from home.settings import Settings
 from routing.router import Router
+from routing.words import AccountId
 from tests.addons.made import accounts, error_of, exchange, flow, known, request, token
 
 KEY = "the-key-of-this-proxy"
@@ -52,7 +53,11 @@ def control(
     recent = Recent()
     for one in requests:
         recent.add({"id": one})
-    return Control(Secret(KEY), status, pool, recent), pool
+
+    def find(beginning: str, most: int) -> list[dict[str, Any]]:
+        return [{"id": beginning, "most": most}]
+
+    return Control(Secret(KEY), status, pool, recent, find=find), pool
 
 
 CONTROL, POOL = control(FilePath("none"), "r1", "r2", "r3")
@@ -191,6 +196,20 @@ def test_a_wrong_number_of_requests_is_said(last: str) -> None:
     assert error_of(asked(f"/_flowpool/requests?last={last}").response)[:2] == (400, "invalid_request_error")
 
 
+def test_stories_are_those_whose_ids_begin_so() -> None:
+    """The key opens them; a few at once."""
+    told = document(asked("/_flowpool/why?id=f4"))
+
+    assert told == (200, {"stories": [{"id": "f4", "most": 5}]})
+    assert EXCHANGES[asked("/_flowpool/why?id=f4", key="")].answer == "E"
+
+
+@pytest.mark.parametrize("query", ["", "?id=", "?id=" + "a" * 65, "?ids=f4"])
+def test_a_story_is_asked_for_by_an_id(query: str) -> None:
+    """It is 400 with what would be right."""
+    assert error_of(asked(f"/_flowpool/why{query}").response)[:2] == (400, "invalid_request_error")
+
+
 @pytest.mark.parametrize("path", ["/_flowpool/reload", "/_flowpool/lift"])
 @pytest.mark.parametrize("key", ["", "wrong", KEY[:-1]])
 def test_an_instruction_needs_the_key(path: str, key: str) -> None:
@@ -233,6 +252,20 @@ def test_lift_says_how_many_holds_there_were() -> None:
     made = asked("/_flowpool/lift", method="POST", content=b'{"accounts": ["work", "gone"]}')
 
     assert document(made) == (200, {"lifted": {"work": 0, "gone": 0}})
+
+
+def test_pins_are_taken_and_shown() -> None:
+    """What makes no sense is 400, names what would, and changes nothing."""
+    of, pool = control(store=stocked("work"))
+    pool.take(
+        Found(accounts=tuple(accounts("work").values()), credentials={AccountId("work"): stocked("work").get("work")})
+    )
+    made = asked("/_flowpool/pin", method="POST", content=b'{"accounts": ["work"], "session": "s"}', of=of)
+    wrong = asked("/_flowpool/pin", method="POST", content=b'{"accounts": ["gone"]}', of=of)
+
+    assert document(made) == (200, {"pins": []})  # this status tells of none
+    assert error_of(wrong.response)[0] == 400
+    assert error_of(wrong.response)[2].endswith("an account is not there; these can be pinned: work")
 
 
 def test_reload_answers_when_the_files_are_in_force(tmp_path: FilePath) -> None:

@@ -277,3 +277,16 @@ def test_a_line_holds_no_secret_and_nothing_that_was_said(story: str) -> None:
     assert not [
         secret for secret in (CLIENT_TOKEN, token("work"), token("home"), "hello", "session-1") if secret in line
     ]
+
+
+@pytest.mark.parametrize(
+    ("beats", "says"), [(0, ""), (1, "; 1 heartbeat while it waited"), (3, "; 3 heartbeats while it waited")]
+)
+def test_a_client_that_was_told_to_wait_is_counted(beats: int, says: str) -> None:
+    """How often, behind the reason; a refusal that such a client was told inside its stream is one all the same."""
+    turn = ok_turn()
+    turn.exchange.beats = beats
+    assert turn.line["because"] == turn.exchange.because + says
+    turn.exchange.is_told = True
+
+    assert ended(turn.flow, turn.exchange) is Ended.REFUSED

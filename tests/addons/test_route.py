@@ -4,23 +4,26 @@ Longer than 250 lines: all stories of one module stand in its one test file, as 
 """
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import Self
+from typing import Any, Self
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mitmproxy import http
 
 from addons import exchange
 from addons.exchange import EXCHANGES, Pause, Relay
 from addons.route import Route
-from routing.observations import AccountsChanged
+from routing.observations import AccountsChanged, Pinned
 from routing.relogin import Renewal
 from routing.rules import Retry, Waiting
+from routing.spent import FRESH, OUTPUT, READ, WRITE
 from routing.transport import Failure
-from routing.words import AccountId, Kind
-from tests.addons.made import body, flow, request
+from routing.words import AccountId, Kind, Reserves
+from tests.addons.made import HEADERS, body, flow, request
 from tests.addons.stories import Pool, Turn
 from tests.upstream import (
     bad_request,
@@ -38,6 +41,7 @@ from tests.upstream import (
     throttle,
 )
 from tests.upstream.answer import Answer
+from tests.upstream.limits import healthy
 
 WAITLESS = Waiting(max=0)
 NO_RETRY = Retry(overloaded=(), server_error=(), connect=())
@@ -448,11 +452,12 @@ class Wall(datetime):
         return cls.fromtimestamp((datetime.now(UTC) + cls.off).timestamp(), tz)
 
 
-@pytest.fixture(scope="module")
+@contextmanager
 def wall() -> Iterator[type[Wall]]:
-    """The clock of every exchange of this module."""
+    """The clock of every exchange until the end of the example: what it was set to concerns no later one."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(exchange, "datetime", Wall)
+        Wall.off = timedelta()
         yield Wall
 
 
@@ -465,44 +470,41 @@ REFUSALS = st.sampled_from(
 
 
 @given(jump=JUMPS)
-def test_a_clock_that_is_set_during_a_wait_does_not_stretch_it(wall: type[Wall], jump: timedelta) -> None:
+def test_a_clock_that_is_set_during_a_wait_does_not_stretch_it(jump: timedelta) -> None:
     """The request goes on when its time is over, whatever the clock says by then; the hold has ended for others, too."""
-    wall.off = timedelta()
     pool = Pool("work")
-    turn = pool.asks().sent_on("work").gets(limit("5h", resets_in=30))
-    wall.off = jump
-    turn.pauses(25, 32).sent_on("work").streams(ok("x"))
+    with wall() as clock:
+        turn = pool.asks().sent_on("work").gets(limit("5h", resets_in=30))
+        clock.off = jump
+        turn.pauses(25, 32).sent_on("work").streams(ok("x"))
     assert pool.account("work").in_flight == 0
-    wall.off = timedelta()
     pool.asks().sent_on("work").streams(ok("y"))
 
 
 @given(met=st.lists(st.tuples(JUMPS, REFUSALS), max_size=8))
-def test_a_clock_that_jumps_makes_no_endless_and_no_negative_wait(
-    wall: type[Wall], met: list[tuple[timedelta, Answer]]
-) -> None:
+def test_a_clock_that_jumps_makes_no_endless_and_no_negative_wait(met: list[tuple[timedelta, Answer]]) -> None:
     """Whenever it is set, forward or back: each pause is within its bounds, each exchange ends, and no lease is left."""
-    wall.off = timedelta()
     pool, answers = Pool("work", "home"), iter(met)
-    turn = pool.asks()
-    for _ in range(200):
-        step = turn.exchange.step
-        if isinstance(step, Pause):
-            turn.pauses(0, pool.settings.wait.max)
-        elif isinstance(step, Relay):
-            assert turn.flow.response is not None
-            turn.responds()
-            break
-        else:
-            turn.flow.response = None
-            wall.off, answer = next(answers, (wall.off, None))
-            if answer is None:
-                turn.streams(ok("x"))
+    with wall() as clock:
+        turn = pool.asks()
+        for _ in range(200):
+            step = turn.exchange.step
+            if isinstance(step, Pause):
+                turn.pauses(0, pool.settings.wait.max)
+            elif isinstance(step, Relay):
+                assert turn.flow.response is not None
+                turn.responds()
                 break
-            turn.exchange.end = None
-            turn.gets(answer)
-    else:
-        raise AssertionError("this exchange does not end")
+            else:
+                turn.flow.response = None
+                clock.off, answer = next(answers, (clock.off, None))
+                if answer is None:
+                    turn.streams(ok("x"))
+                    break
+                turn.exchange.end = None
+                turn.gets(answer)
+        else:
+            raise AssertionError("this exchange does not end")
     assert [pool.account(name).in_flight for name in ("work", "home")] == [0, 0]
 
 
@@ -567,3 +569,142 @@ def test_a_client_that_leaves_while_a_login_is_renewed_ends_its_request() -> Non
 
     assert pool.account("work").in_flight == 0
     assert turn.line["ended"] == "client_left"
+
+
+# Pins, launches, caps
+
+
+def launched(name: str, **headers: str) -> http.Request:
+    """A turn of a client that was launched to use an account."""
+    made = request(headers=[*HEADERS, (b"x-flowpool-pin", name.encode())])
+    for key, value in headers.items():
+        made.headers[key.replace("_", "-")] = value
+    return made
+
+
+def talk(number: int) -> http.Request:
+    """A turn of a conversation of its own."""
+    return request(content=body(messages=[{"role": "user", "content": f"talk {number}"}]))
+
+
+def test_a_launch_sends_to_its_account() -> None:
+    """Its header goes no further, and the conversation stays there without it."""
+    pool = Pool("work", "home")
+    turn = pool.asks(launched("home")).sent_on("home", "pinned").streams(ok("x"))
+
+    assert "x-flowpool-pin" not in turn.flow.request.headers
+    pool.asks().sent_on("home", "sticky")
+
+
+def test_a_bad_launch_is_served_like_any_other(caplog: pytest.LogCaptureFixture) -> None:
+    """And said once."""
+    pool = Pool("work", "home")
+    for _ in range(2):
+        pool.asks(launched("nobody")).sent_on("work").streams(ok("x"))
+
+    assert len([line for line in caplog.messages if "launched to use the account nobody" in line]) == 1
+
+
+def test_a_pin_of_all_yields_at_its_limit() -> None:
+    """The request goes on elsewhere, and says why."""
+    pool = Pool("work", "home")
+    pool.router.observe(Pinned(accounts=(AccountId("home"),), at=datetime.now(UTC)))
+    turn = pool.asks().sent_on("home", "pinned (all)").gets(limit("7d"))
+    turn.sent_on("work", "pin yields: home refused: 7d limit").streams(ok("x"))
+
+
+def test_the_client_itself_cannot_be_pinned() -> None:
+    """Without accounts its own credential goes out, whatever it was launched with."""
+    assert Pool().asks(launched("work")).exchange.account == "client"
+
+
+def capped(cap: int, *names: str, **settings: Any) -> Pool:
+    """A pool whose accounts take so many at once."""
+    pool = Pool(*names, **settings)
+    pool.accounts |= {i: replace(one, cap=cap) for i, one in pool.accounts.items()}
+    pool.router.observe(AccountsChanged(accounts=tuple(pool.accounts.values())))
+    return pool
+
+
+def test_over_the_cap_requests_wait_in_turn() -> None:
+    """One ends, one goes; who leaves while it waits frees its place in the line."""
+    pool = capped(1, "work")
+    first = pool.asks(talk(1)).sent_on("work").begins(ok("x"))
+    waiting = [pool.asks(talk(number)) for number in (2, 3, 4)]
+    for turn in waiting:
+        assert isinstance(turn.exchange.step, Pause)
+    assert pool.router.snapshot(datetime.now(UTC)).queued == 3
+    waiting[0].breaks()
+    first.passes(ok("x"))
+    waiting[2].pauses(0, 2, "waits for a place on work", woken=True)
+    assert isinstance(waiting[2].exchange.step, Pause)
+    waiting[1].pauses(0, 2, woken=True).sent_on("work").streams(ok("x"))
+    waiting[2].pauses(0, 2, woken=True).sent_on("work").streams(ok("x"))
+
+    assert (pool.account("work").in_flight, pool.router.snapshot(datetime.now(UTC)).queued) == (0, 0)
+
+
+def test_who_may_not_wait_for_a_place_is_throttled() -> None:
+    """No limit was met: a 429 that the client's own retry mends, without what would end its turn."""
+    pool = capped(1, "work", wait=WAITLESS)
+    pool.asks(talk(1)).sent_on("work").begins(ok("x"))
+    turn = pool.asks(talk(2)).relays(429, "A")
+
+    assert turn.flow.response is not None
+    assert turn.flow.response.headers["retry-after"] == "5"
+    assert not [name for name in turn.flow.response.headers if "ratelimit" in name]
+    assert "1 of 1 requests in flight" in turn.error[2]
+
+
+def test_a_hop_leaves_its_place_to_who_waits() -> None:
+    """Refused and gone elsewhere, or pausing for a recovery, it is in flight there no longer."""
+    pool = capped(1, "work")
+    turn = pool.asks(talk(1)).sent_on("work").gets(limit("5h", resets_in=30))
+    assert isinstance(turn.exchange.step, Pause)
+
+    assert pool.account("work").in_flight == 0
+
+
+def test_a_side_call_passes_the_queue() -> None:
+    """Counting tokens takes no place."""
+    pool = capped(1, "work")
+    pool.asks(talk(1)).sent_on("work").begins(ok("x"))
+
+    pool.asks(request(path="/v1/messages/count_tokens")).sent_on("work")
+
+
+def test_a_reserve_is_told_as_a_limit_until_its_window_resets() -> None:
+    """Own answer A; a launch that is pinned there still goes through, and the upstream got nothing of the other."""
+    pool = Pool("work", wait=WAITLESS)
+    pool.accounts |= {i: replace(one, reserves=Reserves(session=0.2)) for i, one in pool.accounts.items()}
+    pool.router.observe(AccountsChanged(accounts=tuple(pool.accounts.values())))
+    answer = ok("x", headers=healthy(0.85, 0.1))
+    pool.asks(talk(1)).sent_on("work").streams(answer)
+    turn = pool.asks(talk(2)).relays(429, "A")
+    assert turn.flow.response is not None
+    headers = turn.flow.response.headers
+    assert headers["anthropic-ratelimit-unified-status"] == "rejected"
+    assert headers["anthropic-ratelimit-unified-representative-claim"] == "five_hour"
+    assert int(headers["anthropic-ratelimit-unified-reset"]) > datetime.now(UTC).timestamp()
+    assert "work: at its reserve: 5h 85% used, 20% kept for pins" in turn.error[2]
+
+    pool.asks(launched("work", x_claude_code_session_id="mine")).sent_on("work", "pinned")
+
+
+def test_what_an_answer_used_up_is_told() -> None:
+    """So that the Router learns what windows hold: here a tenth of one for each turn."""
+    pool = Pool("work")
+    for turn in range(3):
+        pool.asks().sent_on("work").streams(ok("x", headers=healthy(0.1 * turn)))
+    tally = pool.router.remembered().capacities[AccountId("work"), "5h"]
+
+    assert tally.share == pytest.approx(0.2)
+    assert tally.cost == pytest.approx(2 * (9_000 * READ + 12 * FRESH + 800 * WRITE + 25 * OUTPUT))
+
+
+def test_a_wait_for_a_place_is_bounded() -> None:
+    """By [wait] max, over all of its looks; then it is a throttle."""
+    pool = capped(1, "work", wait=Waiting(max=2.5))
+    pool.asks(talk(1)).sent_on("work").begins(ok("x"))
+
+    pool.asks(talk(2)).pauses(0.9, 1).pauses(0.9, 1).relays(429, "A")

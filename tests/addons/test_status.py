@@ -2,7 +2,7 @@
 
 import json
 import os
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -16,14 +16,15 @@ from routing.observations import AccountsChanged, Answered, Dispatched
 from routing.readings import Reading, Status
 from routing.router import Router
 from routing.rules import Routing
+from routing.snapshot import AccountPicture
 from routing.words import Account
 from tests.routing.made import ANN, BEN, EXCHANGE, NOON, OPUS, account, demand, limit, model_limit, pools, reading
 from tests.routing.made import readings as some_readings
 
-TOP = ["version", "running", "pid", "listen", "strategy", "next", "accounts", "conversations"]
+TOP = ["version", "running", "pid", "listen", "strategy", "next", "accounts", "conversations", "pins", "queued"]
 ACCOUNT = [
-    "id", "name", "provider", "kind", "enabled", "rank", "email", "organization", "plan",
-    "expires_at", "refresh_expires_at", "checked_at", "state", "because", "windows", "holds", "in_flight", "requests",
+    "id", "name", "provider", "kind", "enabled", "rank", "reserve_5h", "reserve_week", "cap", "email", "organization", "plan",
+    "expires_at", "refresh_expires_at", "checked_at", "state", "because", "windows", "holds", "in_flight", "queued", "requests",
 ]  # fmt: skip
 WINDOW = ["key", "used", "resets_at", "status", "source", "taken_at"]
 
@@ -68,7 +69,7 @@ def test_the_head_says_which_proxy_this_is() -> None:
     document = drawn(router(), Settings(routing=Routing(strategy="perishing")))
 
     assert [document[name] for name in TOP] == [
-        version(), True, os.getpid(), {"claude": "127.0.0.1:3456"}, "perishing", document["next"], [], 0,
+        version(), True, os.getpid(), {"claude": "127.0.0.1:3456"}, "perishing", document["next"], [], 0, [], 0,
     ]  # fmt: skip
     assert set(document["next"].values()) == {None}
 
@@ -120,3 +121,18 @@ def test_a_windows_status_is_the_providers_word(status: str) -> None:
 
     (window,) = drawn(made)["accounts"][0]["windows"]
     assert (window["status"], window["used"], window["resets_at"]) == (status, 0.25, None)
+
+
+def test_what_else_there_is_to_say_of_an_account_stands_after_its_picture() -> None:
+    """Each teller adds its keys, for each account and the moment that is drawn."""
+    told: list[tuple[str, object]] = []
+
+    def tell(picture: AccountPicture, now: datetime) -> dict[str, Any]:
+        told.append((picture.account.name, now))
+        return {"prime": None}
+
+    made = router(account(ANN), account(BEN))
+    document = status_of(made, Settings(), lambda: "", tell, lambda *_: {"measuring": 1})(NOON)
+
+    assert told == [(ANN, NOON), (BEN, NOON)]
+    assert all(list(one)[-2:] == ["prime", "measuring"] for one in document["accounts"])

@@ -44,12 +44,12 @@ def cut(draw: st.DrawFn, whole: st.SearchStrategy[bytes]) -> list[bytes]:
     return [data[a:b] for a, b in zip([0, *at], [*at, len(data)], strict=True)]
 
 
-def passage(encoding: str = "", *, is_message: bool = True) -> Passage:
+def passage(encoding: str = "", *, is_message: bool = True, unpacked: bool = False) -> Passage:
     """The passage of a stream in that encoding."""
     response = http.Response.make(200, b"", {"content-type": "text/event-stream; charset=utf-8"})
     if encoding:
         response.headers["content-encoding"] = encoding
-    made = Passage.of(response, ANTHROPIC, is_message=is_message)
+    made = Passage.of(response, ANTHROPIC, is_message=is_message, unpacked=unpacked)
     assert made is not None
     return made
 
@@ -131,6 +131,34 @@ def test_a_compressed_stream_passes_and_is_read(coding: Coding, bytewise: bool, 
     got, last = passed(made, [piece for piece in pieces if isinstance(piece, bytes) and piece])
     assert (got, last) == (answer.body, [])
     assert (made.usage, made.is_complete, made.can_decide) == (CHARGED, True, True)
+
+
+@given(st.sampled_from(codings), st.data())
+def test_a_compressed_stream_is_unpacked_for_a_client_that_has_its_head(coding: Coding, data: st.DataObject) -> None:
+    """The events are those that were compressed, to the byte; a cut one ends in whole frames and an error event."""
+    body = GOOD.encoded(coding).body
+    made = passage(coding, unpacked=True)
+    assert passed(made, data.draw(cut(st.just(body)))) == (GOOD.body, [])
+    assert (made.usage, made.is_complete, made.can_decide) == (CHARGED, True, True)
+    got, last = passed(passage(coding, unpacked=True), [body[: len(body) // 3]], broken=True)
+
+    assert GOOD.body.startswith(got)
+    assert (got + b"".join(last)).endswith(b"\n\n")
+
+
+@pytest.mark.parametrize("coding", ["gzip", "br", "zstd", "unheard-of"])
+@pytest.mark.usefixtures("quiet")
+def test_what_cannot_be_unpacked_is_lost_and_told(coding: str) -> None:
+    """A client that has its head could read none of it: an error event says that nothing came."""
+    got, last = passed(passage(coding, unpacked=True), [b"no such thing", GOOD.body])
+
+    assert (got, last) == (b"", [error_event(WHY)])
+
+
+def test_a_plain_stream_has_nothing_to_unpack() -> None:
+    """It passes as it came."""
+    for encoding in ("", "identity"):
+        assert passed(passage(encoding, unpacked=True), [GOOD.body]) == (GOOD.body, [])
 
 
 @given(st.sampled_from(codings), st.data())

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.harness import Member, Proxy
-from tests.upstream import Text, ToolUse, Upstream, limit, ok, plant
+from tests.upstream import Answer, Received, Text, ToolUse, Upstream, limit, ok, plant
 
 pytestmark = pytest.mark.clients
 
@@ -84,3 +84,27 @@ def test_the_clients_own_credential_signs_no_turn(tmp_path: Path, upstream: Upst
     assert not [request for request in turns if CLIENT in str(request.headers)]
     assert CLIENT not in proxy.log_text()
     assert CLIENT.encode() not in b"".join(path.read_bytes() for path in proxy.home.rglob("*") if path.is_file())
+
+
+def _soon_over(_: Received) -> Answer:
+    return limit("7d", resets_in=3, unit="ms", retry_after=None)
+
+
+def test_a_turn_that_waits_is_told_so_and_then_served_or_refused(tmp_path: Path, upstream: Upstream) -> None:
+    """The client takes comments before a stream; an error event as the first one makes it ask again, whole, and show the limit."""
+    members = [Member(name="work", secret=TOKENS["work"])]
+    with Proxy(tmp_path, upstream, members, settings={"wait": {"max": 60, "heartbeat": 0.5}}) as proxy:
+        upstream.script("work", _soon_over, ok(Text("After the wait.")))
+        served = ask(proxy, tmp_path, "say hi")
+        (tmp_path / "client").rename(tmp_path / "before")
+        upstream.script("work", _soon_over, limit("7d", resets_in=7200))
+        refused = ask(proxy, tmp_path, "say hi")
+        lines = [line for line in proxy.requests(20) if line["ended"] != "passed"]
+
+    assert (served.returncode, json.loads(served.stdout)["result"]) == (0, "After the wait.")
+    assert json.loads(refused.stdout)["result"].startswith("You've hit your weekly limit")
+    assert [(line["status"], line["ended"], "heartbeats" in line["because"]) for line in lines] == [
+        (200, "complete", True),
+        (200, "refused", True),
+        (429, "refused", False),
+    ]

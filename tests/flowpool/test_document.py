@@ -86,3 +86,33 @@ def test_notices_may_be_there() -> None:
     """What is wrong with the running proxy's files is read, and cannot steer the terminal."""
     assert document.read(FULL).notices == ()
     assert document.read(FULL | {"notices": ["a\x1b line"]}).notices == ("a  line",)
+
+
+def test_when_an_account_is_primed_may_be_said() -> None:
+    """Where it is, it is read; what is no such thing is refused."""
+    changed = json.loads(json.dumps(FULL))
+    changed["accounts"][0]["prime"] = {"slot": "x", "next_at": "2026-01-06T05:30:05Z", "because": "its slot"}
+    _, picture = document.parse(json.dumps(changed).encode())
+
+    assert picture.accounts[0].prime == document.PrimeLine(
+        next_at=datetime(2026, 1, 6, 5, 30, 5, tzinfo=UTC), because="its slot"
+    )
+    assert picture.accounts[1].prime is None
+    changed["accounts"][0]["prime"] = {"next_at": None}
+    with pytest.raises(ValueError, match="not a status"):
+        document.parse(json.dumps(changed).encode())
+
+
+def test_a_window_that_runs_out_may_be_said() -> None:
+    """Where it is, it is read; what is no such thing is refused."""
+    changed = json.loads(json.dumps(FULL))
+    changed["accounts"][0]["pressure"] = {"runs_out_at": "2026-01-05T14:00:00Z", "because": "34% an hour"}
+    _, picture = document.parse(json.dumps(changed).encode())
+
+    assert picture.accounts[0].pressure == document.PressureLine(
+        runs_out_at=datetime(2026, 1, 5, 14, tzinfo=UTC), because="34% an hour"
+    )
+    assert picture.accounts[1].pressure is None
+    changed["accounts"][0]["pressure"] = {"runs_out_at": None, "because": ""}
+    with pytest.raises(ValueError, match="not a status"):
+        document.parse(json.dumps(changed).encode())

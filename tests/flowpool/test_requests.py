@@ -46,7 +46,7 @@ def test_a_pipe_gets_tabs_on_every_console(shell: Shell, encoding: str, zone: st
         announce(shell.home, address)
         rows = [line.split("\t") for line in shell.run("requests").stdout.splitlines()]
 
-    assert [len(row) for row in rows] == [8, 8]
+    assert [len(row) for row in rows] == [9, 9]
     assert rows[0][4] == ("work limit → home" if encoding == "utf-8" else "work limit -> home")
     assert rows[1][2] == "claude- [2Jhaiku"
 

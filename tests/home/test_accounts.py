@@ -14,7 +14,7 @@ from credentials import files
 from home import accounts
 from home.errors import AccountsError
 from home.schema import PROVIDERS
-from routing.words import Account, AccountId, Identity, Kind
+from routing.words import Account, AccountId, Identity, Kind, Reserves
 
 ROOT = Path(__file__).parents[2]
 PATH = Path("accounts.toml")
@@ -32,6 +32,8 @@ ACCOUNTS = st.lists(
         kind=st.sampled_from(Kind),
         enabled=st.booleans(),
         rank=st.none() | st.integers(-accounts.FURTHEST, accounts.FURTHEST),
+        reserves=st.builds(Reserves, session=st.floats(0, 0.99), week=st.floats(0, 0.99)),
+        cap=st.none() | st.integers(1, accounts.HIGHEST_CAP),
         identity=st.builds(Identity, **dict.fromkeys(("owner", "organization", "email", "plan"), FACTS)),
         source=FACTS,
     ),
@@ -86,6 +88,12 @@ CASES = [  # text, what the message says
     (text(plan=r'"a\nb"'), ":8: accounts.plan: must be 1 to 512 characters on one line"),
     (text(rank="true"), ":8: accounts.rank: must be a whole number"),
     (text(rank="1.5"), ":8: accounts.rank: must be a whole number"),
+    (text(reserve_5h="1"), ":8: accounts.reserve_5h: must be a number from 0"),
+    (text(reserve_week="-0.1"), ":8: accounts.reserve_week: must be a number from 0"),
+    (text(reserve_week="true"), ":8: accounts.reserve_week: must be a number from 0"),
+    (text(cap="0"), ":8: accounts.cap: must be a whole number from 1 to 10000"),
+    (text(cap="true"), ":8: accounts.cap: must be a whole number from 1"),
+    (text(cap="1.5"), ":8: accounts.cap: must be a whole number from 1"),
     (text(ranc="1"), ":8: accounts.ranc: is not known here; did you mean rank?"),
     (text(qqqq="1"), ":8: accounts.qqqq: is not known here; did you mean id, name"),
     (text() + text(id='"b"').removeprefix("version = 1\n"), ":10: accounts.name: work is there twice"),

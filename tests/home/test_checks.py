@@ -69,8 +69,16 @@ def test_a_bad_upstream_is_refused_unquoted(value: object) -> None:
 
 @pytest.mark.parametrize(
     "check",
-    [checks.fraction, checks.seconds, checks.some_seconds, checks.milliseconds, checks.kib, checks.some_mib],
-    ids=["fraction", "seconds", "some_seconds", "milliseconds", "kib", "some_mib"],
+    [
+        checks.fraction,
+        checks.seconds,
+        checks.beats,
+        checks.some_seconds,
+        checks.milliseconds,
+        checks.kib,
+        checks.some_mib,
+    ],
+    ids=["fraction", "seconds", "beats", "some_seconds", "milliseconds", "kib", "some_mib"],
 )
 @pytest.mark.parametrize(
     "value", [True, False, "1", None, [], -1, float("nan"), float("inf"), 1e300, 10**400], ids=range(10)
@@ -99,6 +107,7 @@ def test_nothing_is_enough_only_where_it_makes_sense() -> None:
 BOUNDS = [  # check, least and most that it takes, the most as it is said
     (checks.fraction, 0, 1, "1"),
     (checks.seconds, 0, 366 * 86400, "a year"),
+    (checks.beats, 0, 120, "120"),
     (checks.some_seconds, 1e-9, 366 * 86400, "a year"),
     (checks.milliseconds, 0, 1e9, "1000000000"),
     (checks.kib, 0, 1e9, "1000000000"),

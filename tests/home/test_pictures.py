@@ -38,3 +38,18 @@ def test_everything_of_an_account_is_in_it() -> None:
         "2026-01-05T12:00:00.000+00:00",
     )
     assert (found["state"], [hold["until"] for hold in found["holds"]]) == ("held", ["2026-01-05T14:00:00.000+00:00"])
+
+
+def test_a_window_that_runs_out_is_in_it_while_it_does() -> None:
+    """When and why; otherwise there is no such field."""
+    router = Router(Rules())
+    router.observe(AccountsChanged(accounts=(account(ANN),)))
+    assert "pressure" not in pictures.plain(router.snapshot(NOON).accounts[0])
+
+    one = reading("5h", 0.5, resets=3)
+    router.observe(Restored(remembered=Remembered(readings={(ANN, one.window.key): one}), at=NOON))
+    found = pictures.plain(router.snapshot(NOON).accounts[0])
+    assert found["pressure"] == {
+        "runs_out_at": "2026-01-05T14:00:00.000+00:00",
+        "because": "5h runs out before its reset: 25% an hour since it began",
+    }

@@ -13,9 +13,9 @@ listen.claude = "127.0.0.1:3456"
 providers.anthropic.upstream = "https://api.anthropic.com"
 providers.anthropic.token_url = "https://platform.claude.com/v1/oauth/token"
 credentials.backend = "auto"
-routing = { strategy = "perishing", switch_at = 0.98, overage = "avoid" }
+routing = { strategy = "headroom", switch_at = 0.98, overage = "avoid", reserve_last_resort = false }
 replay.ambiguous = false
-wait = { max = 240, margin_s = 30 }
+wait = { max = 240, margin_s = 30, heartbeat = 0 }
 hold = { throttle_s = 60, unknown_s = 300, forbidden_s = 600, auth_s = 900, auth_max_s = 21600, credits_s = 3600, balance_s = 86400, retest_s = 60 }
 [retry]
 connect = [0.25, 1]
@@ -26,6 +26,13 @@ throttle_wait_s = 10
 budget_s = 10
 renewal_s = 20
 stale_s = 1
+[probe]
+usage = true
+paid = false
+every = 180
+[prime]
+day = ""
+timezone = ""
 [log]
 level = "info"
 [limits]

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from home.checks import Address
-from home.schema import SETTINGS, TABLES
+from home.schema import SETTINGS, STRATEGIES, TABLES
 from home.settings import Settings, SettingsError, load, parse
-from routing.rules import Overage, Rules
+from home.tables import Prime
+from routing.rules import Overage, Probing, Rules
 
 PATH = Path("config.toml")
 
@@ -44,6 +45,8 @@ def test_every_table_reaches_its_place() -> None:
         retry.connect = [0.5]
         hold.throttle_s = 2
         limits.body_mib = 0.5
+        probe = { usage = false, paid = true, every = 600 }
+        prime = { day = " 22:00-06:00", timezone = "Europe/Berlin" }
         """,
     )
 
@@ -57,9 +60,14 @@ def test_every_table_reaches_its_place() -> None:
     assert settings.rules.retry.connect == (0.5,)
     assert settings.rules.hold.throttle_s == 2.0
     assert settings.limits.body_mib == 0.5
+    assert settings.probe == Probing(usage=False, paid=True, every=600)
+    assert settings.prime == Prime(day="22:00-06:00", timezone="Europe/Berlin")
 
 
 ADDRESS = 'an address such as "127.0.0.1:3456" or "[::1]:3456", port 0 to 65535'
+DAY = 'two times that differ, such as "08:00-23:00" or "22:00-06:00", or "" for none'
+ZONE = 'the name of a time zone, such as "Europe/Berlin", or "" for this machine\'s'
+STRATEGY = " or ".join(f'"{name}"' for name in STRATEGIES)
 PLAIN = ": a number without quotes and without a unit"
 ALONE = "; a number has no unit here: write the number alone"
 
@@ -89,7 +97,7 @@ connect_s = 1
         "config.toml:2: listn: is not a setting; did you mean listen?",
         f"config.toml:5: listen.claude: must be {ADDRESS}",
         "config.toml:7: routing.swich_at: is not a setting; did you mean routing.switch_at?",
-        'config.toml:8: routing.strategy: must be "perishing" or "soonest_reset" or "least_used"; did you mean "perishing"?',
+        f'config.toml:8: routing.strategy: must be {STRATEGY}; did you mean "perishing"?',
         'config.toml:9: routing.overage: must be "avoid" or "allow"; did you mean "allow"?',
         "config.toml:11: retry.connect: must be a list of at most 20 numbers, each of seconds from 0 to a year",
         f"config.toml:13: limits.headers_s: must be seconds, more than 0 and at most a year{PLAIN}",
@@ -127,6 +135,15 @@ CASES = [  # text, the one fault
         f"config.toml:2: not valid TOML: Expected newline or end of document after a statement{ALONE}",
     ),
     ("a = 1\na = 2", "config.toml:2: not valid TOML: Cannot overwrite a value"),
+    ("probe.every = 60", "config.toml:1: probe.every: must be seconds, from 180 to a year"),
+    ("probe.usage = 1", "config.toml:1: probe.usage: must be true or false"),
+    ("prime.day = '08:00'", f"config.toml:1: prime.day: must be {DAY}"),
+    ("prime.day = '08:00-08:00'", f"config.toml:1: prime.day: must be {DAY}"),
+    ("prime.day = 8", f"config.toml:1: prime.day: must be {DAY}"),
+    ("prime.timezone = 'Mars/Base'", f"config.toml:1: prime.timezone: must be {ZONE}"),
+    ("prime.timezone = 'Europe'", f"config.toml:1: prime.timezone: must be {ZONE}"),
+    ("prime.timezone = '../etc/passwd'", f"config.toml:1: prime.timezone: must be {ZONE}"),
+    ("prime.timezone = 1", f"config.toml:1: prime.timezone: must be {ZONE}"),
 ]
 
 
@@ -150,7 +167,7 @@ WRONG: dict[type, tuple[object, ...]] = {  # by the default's type: of another t
 def test_every_setting_refuses_what_it_must_not_be(key: str) -> None:
     """File, line, `table.setting` and the allowed range are said for each wrong value, which is never quoted."""
     setting = SETTINGS[key]
-    for value in WRONG[type(setting.default)]:
+    for value in (wrong for wrong in WRONG[type(setting.default)] if wrong != setting.default):
         (fault,) = faults(tomli_w.dumps(nested(key, value)))
 
         assert re.match(rf"config\.toml:\d+: {re.escape(key)}: must be {re.escape(setting.check.wanted)}", fault)

@@ -15,12 +15,14 @@ from routing.observations import (
     CredentialChanged,
     Dispatched,
     Ended,
+    Pinned,
     RenewalFailed,
     Succeeded,
 )
 from routing.readings import Status
 from routing.router import Router
-from routing.rules import Rules
+from routing.rules import Routing, Rules
+from routing.scoring import STRATEGIES
 from routing.snapshot import State
 from routing.trail import Attempt, Trail
 from routing.verdicts import AuthLadder, HoldOrder, Hop, Left, Verdict, VerdictKind
@@ -63,11 +65,11 @@ class RouterMachine(RuleBasedStateMachine):
 
     flights = Bundle("flights")
 
-    @initialize()
-    def begin(self) -> None:
-        """A pool of three."""
+    @initialize(strategy=st.sampled_from(list(STRATEGIES)))
+    def begin(self, strategy: str) -> None:
+        """A pool of three, under any strategy."""
         self.now = NOON
-        self.router = Router(Rules())
+        self.router = Router(Rules(routing=Routing(strategy=strategy)))
         self.accounts: dict[AccountId, Account] = {}
         self.in_flight: dict[ExchangeId, AccountId] = {}
         self.broken: set[AccountId] = set()
@@ -106,6 +108,17 @@ class RouterMachine(RuleBasedStateMachine):
         if bars and end is None and name in self.accounts:
             self.ended.add(name)
         self.router.observe(RenewalFailed(account=name, at=self.now, because="no answer", until=end, bars=bars))
+
+    @rule(
+        which=st.lists(st.sampled_from([ANN, BEN, CAT]), max_size=2, unique=True),
+        session=st.sampled_from([None, "session", "one"]),
+        moves=st.booleans(),
+        forces=st.booleans(),
+    )
+    def is_pinned(self, which: list[AccountId], session: str | None, moves: bool, forces: bool) -> None:
+        """A person wishes something."""
+        wish = Pinned(accounts=tuple(which), at=self.now, session=session, moves=moves, forces=forces)
+        self.router.observe(wish)
 
     @rule(name=st.sampled_from([ANN, BEN, CAT]), standing=st.sampled_from(Standing))
     def is_checked(self, name: AccountId, standing: Standing) -> None:
@@ -191,6 +204,7 @@ class RouterMachine(RuleBasedStateMachine):
                         demand=flight.asked,
                         at=self.now,
                         is_move=choice.is_move,
+                        is_free=choice.is_free,
                     )
                 )
                 if not flight.asked.side:

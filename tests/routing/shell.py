@@ -91,7 +91,8 @@ class Shell:
     ) -> bool:
         """One attempt; True when it was served."""
         sent_at = self.now
-        self.router.observe(Dispatched(exchange=exchange, account=name, demand=asked, at=sent_at))
+        is_free = isinstance(run.end, Use) and run.end.is_free
+        self.router.observe(Dispatched(exchange=exchange, account=name, demand=asked, at=sent_at, is_free=is_free))
         self.now += timedelta(seconds=1)
         settled = settle(met, run.trail, asked, self.rules)
         self.router.observe(

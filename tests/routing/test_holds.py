@@ -13,6 +13,7 @@ from routing.holds import (
     Hold,
     Ladder,
     after_acceptance,
+    after_measuring,
     after_success,
     barring,
     by_answers,
@@ -256,3 +257,13 @@ def test_an_acceptance_ends_only_what_the_credential_was_refused_for(many: list[
     held = all_placed(many)
 
     assert after_acceptance(held, at) == tuple(h for h in held if h.row not in {17, 18, 19} or h.set_at >= at)
+
+
+@given(held=st.lists(holds, max_size=4).map(tuple), shown=st.lists(readings, max_size=3), sent=moments)
+def test_measuring_lifts_no_more_than_a_success(held: AccountHolds, shown: list[Reading], sent: datetime) -> None:
+    """What stands after an accepted request that showed the same stands after measuring, and whatever rests on no window."""
+    kept = after_measuring(held, shown, sent)
+
+    assert set(after_success(held, demand(), shown, sent)) <= set(kept)
+    assert all(hold in kept for hold in held if not hold.rests_on_windows)
+    assert after_measuring(held, (), sent) == held

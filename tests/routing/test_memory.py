@@ -1,6 +1,7 @@
 """Tests of routing/memory.py; long, because every observation has its consequences listed here."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 
 import pytest
@@ -19,6 +20,7 @@ from routing.observations import (
     Dispatched,
     Ended,
     HoldsLifted,
+    Measured,
     Observation,
     RenewalFailed,
     Restored,
@@ -27,6 +29,7 @@ from routing.observations import (
 from routing.readings import Reading, Source
 from routing.remembered import Remembered
 from routing.rules import Holds
+from routing.spent import Spent
 from routing.stickiness import Stick
 from routing.trail import Trail
 from routing.verdicts import Verdict, VerdictKind
@@ -594,3 +597,116 @@ def test_only_a_secret_ends_the_want_of_one() -> None:
     assert memory.remembered().holds == {}
     memory.learn(AccountsChanged(accounts=pool))
     assert memory.holds == {}
+
+
+def test_measuring_merges_readings_and_lifts_what_rests_on_windows_with_room() -> None:
+    """A poll that says 2 % ends a hold of days (X26); it sets none, learns no line, and ends none that rests on no window."""
+    memory = known()
+    answer(memory, limit(end=100), at=1)
+    answer(memory, auth(), at=1)
+    shown = (reading("7d", 0.02, sent=2, taken=3, source=Source.USAGE), reading("7d_new", sent=2, taken=3))
+    memory.learn(Measured(account=ANN, sent_at=NOON + seconds(2), at=NOON + seconds(3), readings=shown))
+
+    assert [hold.row for hold in memory.holds[ANN]] == [18]
+    assert memory.readings[ANN]["7d"] == shown[0]
+    assert memory.lines == {}
+
+
+def test_measuring_is_no_proof_against_what_came_later_or_is_full() -> None:
+    """A hold set after it was asked for stands; so does one whose window it shows full."""
+    memory = known()
+    answer(memory, limit(), at=5)
+    for used, sent in ((0.02, 4), (1.0, 6)):
+        full = (reading("7d", used, sent=sent, taken=7),)
+        memory.learn(Measured(account=ANN, sent_at=NOON + seconds(sent), at=NOON + seconds(7), readings=full))
+        assert [hold.row for hold in memory.holds[ANN]] == [13]
+
+
+def test_measuring_one_that_is_gone_changes_nothing() -> None:
+    """As with every observation."""
+    memory = known(account(BEN))
+    memory.learn(Measured(account=ANN, sent_at=NOON, at=NOON, readings=(reading(),)))
+
+    assert memory.readings == {}
+
+
+def test_free_choices_and_levels_of_5h_windows_are_kept_and_go_with_the_account() -> None:
+    """A choice that a habit made, and a side call's, is nobody's turn; an answer's reading makes a level."""
+    memory = known(account(ANN), account(BEN))
+    for name, is_free, side in ((ANN, True, False), (BEN, False, False), (BEN, True, True)):
+        sent = Dispatched(exchange=EXCHANGE, account=name, demand=demand(side=side), at=NOON, is_free=is_free)
+        memory.learn(sent)
+    assert (memory.given.latest("anthropic"), memory.given.at(BEN)) == (ANN, 0)
+
+    for minutes, used in ((0, 0.1), (20, 0.5)):
+        shown = reading("5h", used, resets=4, sent=60 * minutes, taken=60 * minutes)
+        at = NOON + seconds(60 * minutes)
+        met = Answered(
+            exchange=EXCHANGE, account=ANN, demand=demand(), verdict=OK, sent_at=at, at=at, readings=(shown,)
+        )
+        memory.learn(met)
+    session = memory.counting(ANN, OPUS)
+    found = memory.pressures.of(ANN, session, NOON + seconds(1200))
+    assert found is not None
+    assert found.rate == pytest.approx(1.2)
+
+    memory.learn(AccountsChanged(accounts=(account(BEN),)))
+    assert memory.given.latest("anthropic") is None
+    late = memory.pressures.of(ANN, session, NOON + seconds(1200))
+    assert late is None or not late.is_recent
+
+
+def _served(
+    name: AccountId, used: float, spent: Spent | None, *, side: bool = False, at: float = 0
+) -> list[Observation]:
+    """A turn that was answered to its end."""
+    asked, now = demand(side=side), NOON + seconds(at)
+    shown = (reading("5h", used, sent=at, taken=at, resets=5),)
+    return [
+        Dispatched(exchange=EXCHANGE, account=name, demand=asked, at=now),
+        Answered(exchange=EXCHANGE, account=name, demand=asked, verdict=OK, sent_at=now, at=now, readings=shown),
+        Succeeded(exchange=EXCHANGE, account=name, demand=asked, at=now, spent=spent),
+        Ended(exchange=EXCHANGE, trail=trail(), at=now),
+    ]
+
+
+def test_what_answers_used_up_is_learned() -> None:
+    """What windows hold, and the conversation's pace; it goes with the account."""
+    memory = Memory(rules=Holds())
+    memory.learn(AccountsChanged(accounts=(account(), account(BEN))))
+    for turn in range(3):
+        for told in _served(ANN, 0.1 * turn, Spent(read=10_000, fresh=1_000), at=60 * turn):
+            memory.learn(told)
+
+    assert memory.capacities.known["5h"][ANN] == pytest.approx(1_500 / 0.1)
+    assert memory.load.pledged.totals[ANN] > 0
+    assert not memory.load.in_flight()
+    assert memory.remembered().capacities.keys() == {(ANN, "5h")}
+    memory.learn(AccountsChanged(accounts=(account(BEN),)))
+    assert (len(memory.load), memory.remembered().capacities) == (0, {})
+
+
+@pytest.mark.parametrize(("spent", "side"), [(None, False), (Spent(fresh=1_000), True)])
+def test_an_answer_that_says_nothing_of_use_teaches_nothing(spent: Spent | None, side: bool) -> None:
+    """Nor does a side call, which uses nothing up."""
+    memory = Memory(rules=Holds())
+    memory.learn(AccountsChanged(accounts=(account(),)))
+    for turn in range(3):
+        for told in _served(ANN, 0.1 * turn, spent, side=side, at=60 * turn):
+            memory.learn(told)
+
+    assert memory.remembered().capacities == {}
+    assert len(memory.load) == (0 if side else 1)
+
+
+def test_a_refused_request_wants_nothing_there() -> None:
+    """Whoever refused it is asked no more for its conversation."""
+    memory = Memory(rules=Holds())
+    memory.learn(AccountsChanged(accounts=(account(),)))
+    dispatched, answered = _served(ANN, 0.1, None)[:2]
+    memory.learn(dispatched)
+    assert memory.load.flying.totals[ANN] > 0
+    assert isinstance(answered, Answered)
+    memory.learn(replace(answered, verdict=limit()))
+
+    assert (memory.load.flying.totals[ANN], memory.load.pledged.totals[ANN]) == (0, 0)

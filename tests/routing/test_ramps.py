@@ -87,7 +87,7 @@ def test_the_second_to_move_waits_until_the_first_is_answered() -> None:
     """It pauses for a moment at a time, is let on by an answer or by an end, and does not wait behind itself."""
     router = pool()
 
-    assert moved(router, "one") == Use(account=BEN, because="hop: ann refused: row 13", is_move=True)
+    assert moved(router, "one") == Use(account=BEN, because="hop: ann refused: row 13", is_move=True, is_free=True)
     waits = moved(router, "two")
     assert waits == Wait(until=NOON + PAUSE, account=None, because="others are moving there just now", is_for_room=True)
     router.observe(

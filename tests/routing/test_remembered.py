@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from routing.capacities import Tally
 from routing.health import Check
 from routing.holds import Hold, Ladder
 from routing.lifetimes import Lifetime
@@ -45,6 +46,7 @@ def test_nothing_comes_back_of_an_account_that_is_gone() -> None:
         lifetimes=dict.fromkeys((ANN, BEN), Lifetime()),
         sticks={TALK: Stick(account=ANN, until=NOON), CHAT: Stick(account=BEN, until=NOON)},
         lines={"new": frozenset({OPUS})},
+        capacities=dict.fromkeys(((ANN, "5h"), (BEN, "5h")), Tally(cost=1.0, share=0.1)),
     )
     kept = still_standing(old, {ANN}, NOON)
 
@@ -54,6 +56,7 @@ def test_nothing_comes_back_of_an_account_that_is_gone() -> None:
     assert (kept.checks, kept.lifetimes) == ({ANN: Check(failures=1)}, {ANN: Lifetime()})
     assert kept.sticks == {TALK: Stick(account=ANN, until=NOON)}
     assert kept.lines == {"new": frozenset({OPUS})}
+    assert kept.capacities.keys() == {(ANN, "5h")}
 
 
 def test_an_account_without_a_running_hold_has_none() -> None:

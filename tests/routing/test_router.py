@@ -32,8 +32,9 @@ from routing.readings import Reading, Source
 from routing.remembered import is_outdated
 from routing.router import Router
 from routing.rules import Routing, Rules
-from routing.scoring import Place, place
+from routing.scoring import STRATEGIES, Place, place
 from routing.snapshot import Snapshot
+from routing.strategies.contract import Candidate
 from routing.trail import Trail
 from routing.verdicts import Verdict
 from routing.words import Account, AccountId, Demand, ExchangeId, Kind
@@ -116,9 +117,13 @@ histories = st.lists(observations, max_size=12)
 RETEST = "to see whether its hold still stands"  # the one choice of an account that is held
 
 
-def told(pool: tuple[Account, ...], history: list[Observation]) -> Router:
+PERISHING = Rules(routing=Routing(strategy="perishing"))  # whose choices and words are easy to foresee
+ALONE = Rules(routing=Routing(strategy="least_used"))  # it judges each account by itself
+
+
+def told(pool: tuple[Account, ...], history: list[Observation], rules: Rules | None = None) -> Router:
     """A Router that has these accounts and observed all this."""
-    router = Router(Rules())
+    router = Router(Rules() if rules is None else rules)
     router.observe(AccountsChanged(accounts=pool))
     for observation in history:
         router.observe(observation)
@@ -135,12 +140,14 @@ def holds_of(router: Router, name: AccountId) -> tuple[Hold, ...]:
     return router._memory.holds.get(name, ())
 
 
-@given(pools, histories, demands, trails, moments)
+rules_of_each = st.sampled_from([Rules(routing=Routing(strategy=strategy)) for strategy in STRATEGIES])
+
+
+@given(st.builds(told, pools, histories, rules_of_each), demands, trails, moments)
 def test_never_an_account_that_is_held_disabled_or_gated(
-    pool: tuple[Account, ...], history: list[Observation], request: Demand, met: Trail, now: datetime
+    router: Router, request: Demand, met: Trail, now: datetime
 ) -> None:
-    """Whatever happened and whatever the time, who is used or waited for by name may serve."""
-    router = told(pool, history)
+    """Whatever happened, whatever the time and the strategy, who is used or waited for by name may serve."""
     choice = router.choose(request, met, now)
 
     if isinstance(choice, Use | Wait) and choice.account is not None:
@@ -165,16 +172,18 @@ def test_a_trail_never_returns_to_an_account_by_hop(
 def test_dropping_an_account_that_was_not_chosen_changes_nothing(
     pool: tuple[Account, ...], history: list[Observation], request: Demand, now: datetime
 ) -> None:
-    """The choice among the rest is the same without it."""
-    router = told(pool, history)
+    """Where each account is judged by itself, the choice among the rest is the same without it; only, it may be no move then."""
+    router = told(pool, history, ALONE)
     choice = router.choose(request, trail(), now)
     known = accounts_of(router)
 
     for dropped in known if isinstance(choice, Use) else ():
         if isinstance(choice, Use) and dropped != choice.account:
-            fewer = told(pool, history)
+            fewer = told(pool, history, ALONE)
             fewer.observe(AccountsChanged(accounts=tuple(a for a in known.values() if a.id != dropped)))
-            assert choice == fewer.choose(request, trail(), now)
+            again = fewer.choose(request, trail(), now)
+            assert isinstance(again, Use)
+            assert (again.account, again.because) == (choice.account, choice.because)
 
 
 @given(pools, histories, demands, trails, moments)
@@ -256,10 +265,10 @@ def test_a_revision_for_each_observation() -> None:
 
 
 @given(pools, histories, demands, moments)
-def test_no_eligible_account_has_a_better_key_than_the_chosen(
+def test_no_eligible_account_stands_in_front_of_the_chosen(
     pool: tuple[Account, ...], history: list[Observation], request: Demand, now: datetime
 ) -> None:
-    """A free choice takes the smallest key among the accounts that may serve."""
+    """A free choice takes one of those in front among the accounts that may serve."""
     router = told(pool, history)
     request = replace(request, conversation=None, side=False)
     choice = router.choose(request, trail(), now)
@@ -267,7 +276,8 @@ def test_no_eligible_account_has_a_better_key_than_the_chosen(
 
     def key(one: Account) -> Place:
         shown = memory.counting(one.id, request.family)
-        return place(one, shown, leases=memory.leases.count(one.id), rules=Routing(), now=now)
+        candidate = Candidate(account=one, readings=shown, leases=memory.leases.count(one.id))
+        return place(candidate, STRATEGIES[Rules().routing.strategy], Rules().routing, now)
 
     known = accounts_of(router)
     able = [one for one in known.values() if bar(one, request, holds_of(router, one.id), now) is None]
@@ -345,7 +355,7 @@ def measured(shell: Shell, **used: float) -> None:
 
 def pooled(**used: float) -> Shell:
     """A shell whose accounts are measured."""
-    shell = Shell(*used)
+    shell = Shell(*used, rules=PERISHING)
     measured(shell, **used)
     return shell
 
@@ -361,7 +371,7 @@ def test_the_story_of_a_day() -> None:
     shell = pooled(ann=0.2, ben=0.5)
 
     run = shell.play(demand(), always())
-    assert run.end == Use(account=ANN, because="new: 7d perishes soonest (0.033/h)")
+    assert run.end == Use(account=ANN, because="new: 7d perishes soonest (0.033/h)", is_free=True)
     measured(shell, ann=0.9)
     assert shell.play(demand(), always()).end == Use(account=ANN, because="sticky")
     assert shell.play(demand("chat"), always()).asked == [BEN]
@@ -487,16 +497,17 @@ def test_an_api_key_comes_last() -> None:
     assert shell.play(demand(), always()).asked == [BEN]
     run = shell.play(demand(), always(ben=limit()))
     assert run.asked == [BEN, ANN]
-    assert first(shell, demand("chat")) == Use(account=ANN, because="new: API key, no subscription may serve")
+    key = Use(account=ANN, because="new: API key, no subscription may serve", is_free=True)
+    assert first(shell, demand("chat")) == key
 
 
 def test_side_calls() -> None:
     """They take the session's latest account, else the best measured, else any; they never pause, and hop instead."""
-    shell = Shell("ann", "ben", "cat")
+    shell = Shell("ann", "ben", "cat", rules=PERISHING)
     side = demand(side=True)
     assert first(shell, side).because == "unmeasured"
     measured(shell, ben=0.5, cat=0.2)
-    assert first(shell, side) == Use(account=CAT, because="new: 7d perishes soonest (0.033/h)")
+    assert first(shell, side) == Use(account=CAT, because="new: 7d perishes soonest (0.033/h)", is_free=True)
 
     in_flight(shell, BEN)
     assert first(shell, side) == Use(account=BEN, because="the session's latest")
@@ -554,7 +565,7 @@ def test_an_account_that_is_lost_during_a_pause_gets_no_further_attempt(
     for change in changes:
         shell.router.observe(change)
 
-    assert first(shell, met=met) == Use(account=BEN, because=because, is_move=True)
+    assert first(shell, met=met) == Use(account=BEN, because=because, is_move=True, is_free=True)
 
     shell.router.observe(AccountsChanged(accounts=(account(BEN, enabled=False),)))
     choice = first(shell, met=met)
@@ -607,7 +618,7 @@ def test_an_accounts_readings_can_be_asked_for() -> None:
 
 def test_an_unknown_strategy_is_refused_at_once() -> None:
     """The message names those that there are."""
-    with pytest.raises(ValueError, match="no strategy is called 'luck'; there are perishing"):
+    with pytest.raises(ValueError, match="no strategy is called 'luck'; there are headroom, perishing"):
         Router(Rules(routing=Routing(strategy="luck")))
 
 

@@ -3,6 +3,7 @@
 import math
 from collections import defaultdict
 from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import override
 from unittest.mock import patch
 
@@ -11,13 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from routing import simulator
+from routing.decisions import Choice, Wait
 from routing.observations import AccountsChanged, Answered, Dispatched, Observation
 from routing.router import Router
 from routing.scoring import STRATEGIES
 from routing.simulation.workload import Outside, Plan, Turn, Workload, family_of
 from routing.simulation.world import Refused, Served, World
 from routing.simulator import Outcome, play
-from routing.words import Family
+from routing.trail import Trail
+from routing.words import AccountId, Demand, Family
 from tests.routing.simulation.made import DAY, HOUR, fixed, plan, turn, use, workload, workloads
 
 NAMES = st.sampled_from(list(STRATEGIES))
@@ -36,10 +39,12 @@ class Witness(World):
         self.spent: dict[str, list[Spent]] = defaultdict(list)
         self.refused: list[tuple[Turn, str, int]] = []
         self.homes: list[tuple[Turn, str]] = []
+        self.latest = 0.0
 
     @override
     def ask(self, turn: Turn, account: str) -> Served | Refused:
         met = super().ask(turn, account)
+        self.latest = turn.at
         if isinstance(met, Served):
             self.spent[account].append((turn.at, met.units, family_of(turn.model)))
             self.homes.append((turn, account))
@@ -55,11 +60,11 @@ class Witness(World):
         return units
 
 
-def witnessed(played: Workload, strategy: str) -> tuple[Outcome, Witness]:
+def witnessed(played: Workload, strategy: str, wait: float = 0) -> tuple[Outcome, Witness]:
     """A play, and what its world saw."""
     witness = Witness(played)
     with patch.object(simulator, "World", lambda _: witness):
-        return play(played, strategy), witness
+        return play(played, strategy, wait=wait), witness
 
 
 def by_window(spent: list[Spent]) -> list[tuple[float, float]]:
@@ -87,12 +92,14 @@ def week_of(made: Plan, at: float) -> int:
     return math.floor((at - made.week_resets_at) / (7 * DAY))
 
 
-@given(workloads(), NAMES)
-def test_no_window_gives_more_than_it_holds_and_what_is_not_given_is_lost(played: Workload, strategy: str) -> None:
+@given(workloads(), NAMES, st.sampled_from([0.0, HOUR]))
+def test_no_window_gives_more_than_it_holds_and_what_is_not_given_is_lost(
+    played: Workload, strategy: str, wait: float
+) -> None:
     """Conservation, counted from what was spent: windows, weeks and families; served or outside."""
-    outcome, witness = witnessed(played, strategy)
+    outcome, witness = witnessed(played, strategy, wait)
     lost, events = 0.0, played.events()
-    last = events[-1].at if events else 0.0
+    last = max([event.at for event in events] + [witness.latest]) if events else 0.0
     for made in played.accounts:
         spent = witness.spent[made.name]
         weeks = by_week(made, spent)
@@ -190,7 +197,7 @@ def test_nothing_happens_without_events() -> None:
 
 def test_a_strategy_has_a_known_name() -> None:
     """The Router says which there are."""
-    with pytest.raises(ValueError, match="no strategy is called 'best'; there are perishing"):
+    with pytest.raises(ValueError, match="no strategy is called 'best'; there are "):
         play(workload(), "best")
 
 
@@ -298,11 +305,109 @@ def test_a_full_account_is_left_alone_but_for_a_test_of_its_hold() -> None:
     assert (outcome.served_turns, outcome.refused_turns, outcome.attempts_refused) == (2, 6, 3)
 
 
-def test_a_wait_is_a_refusal() -> None:
-    """A hundred seconds before the reset a live proxy would wait; here the turn is refused, once."""
-    played = workload(*(fixed(1, at=at) for at in (0, 10, 5 * HOUR - 100)), accounts=(plan(window_5h=1),))
+NEAR_RESET = (fixed(1), fixed(1, 10), fixed(1, 5 * HOUR - 100))  # the window holds one of them
 
-    assert play(played, "perishing").refused_turns == 2
+
+def test_without_a_wait_a_turn_is_refused_at_once() -> None:
+    """Though the reset is a hundred seconds away, and a live proxy would wait by itself."""
+    outcome = play(workload(*NEAR_RESET, accounts=(plan(window_5h=1),)), "perishing")
+
+    assert (outcome.refused_turns, outcome.waited_turns, outcome.waited_s) == (2, 0, 0)
+
+
+@pytest.mark.parametrize(("wait", "served"), [(99.0, 1), (100.0, 2), (240.0, 2)])
+def test_a_turn_waits_for_a_reset_that_comes_in_time(wait: float, served: int) -> None:
+    """It is served in the next window, and says how long it waited."""
+    outcome, witness = witnessed(workload(*NEAR_RESET, accounts=(plan(window_5h=1),)), "perishing", wait=wait)
+
+    assert outcome.served_turns == served
+    assert (outcome.waited_turns, outcome.waited_s) == ((1, 100.0) if served == 2 else (0, 0.0))
+    assert [at for at, _, _ in witness.spent["ann"]] == [0.0, 5 * HOUR][:served]
+
+
+def test_a_wait_that_was_in_vain_is_a_refusal_in_the_end() -> None:
+    """Outside use takes the next window first, and then a second pause would be too long."""
+    played = workload(*NEAR_RESET, use(1, 5 * HOUR), accounts=(plan(window_5h=1),))
+    outcome = play(played, "perishing", wait=240)
+
+    assert (outcome.served_turns, outcome.refused_turns, outcome.waited_turns) == (1, 2, 1)
+
+
+def test_a_conversation_stays_in_its_order() -> None:
+    """Its next turn comes before the first has ended: it is asked after it, at that moment; others are not held up."""
+    full = fixed(9, 0, "other")
+    turns = (fixed(3, 5 * HOUR - 90, "talk"), fixed(1, 5 * HOUR - 60, "talk"), fixed(1, 5 * HOUR - 30, "short"))
+    played = workload(full, *turns, accounts=(plan(window_5h=10),))
+    outcome, witness = witnessed(played, "perishing", wait=240)
+
+    assert [(asked.conversation, asked.at) for asked, _ in witness.homes] == [
+        ("other", 0),
+        ("talk", 5 * HOUR),
+        ("talk", 5 * HOUR),
+        ("short", 5 * HOUR),
+    ]
+    assert (outcome.waited_turns, outcome.waited_s) == (2, 90 + 30)
+
+
+def test_who_stands_behind_waits_in_its_own_turn() -> None:
+    """The first takes the new window; the second of its conversation waits for the next one, and the third behind it."""
+    turns = [fixed(1, 5 * HOUR - 90 + n) for n in range(3)]
+    played = workload(fixed(1, 0, "other"), *turns, accounts=(plan(window_5h=1),))
+    outcome, witness = witnessed(played, "perishing", wait=6 * HOUR)
+
+    assert [at for at, _, _ in witness.spent["ann"]] == [n * 5 * HOUR for n in range(4)]
+    assert (outcome.waited_turns, outcome.waited_s) == (3, 90 + 2 * 5 * HOUR)
+
+
+def test_a_pause_for_one_account_starts_no_count_anew() -> None:
+    """The Router says so by naming it; it gets the trail back as it was."""
+    trails: list[Trail] = []
+
+    class Pausing(Router):
+        @override
+        def choose(self, demand: Demand, trail: Trail, now: datetime) -> Choice:
+            trails.append(trail)
+            if len(trails) == 1:
+                return Wait(until=now + timedelta(seconds=5), account=AccountId("ann"), because="again")
+            return super().choose(demand, trail, now)
+
+    with patch.object(simulator, "Router", Pausing):
+        outcome = play(workload(fixed(1)), "perishing", wait=60)
+
+    assert trails == [trails[0]] * 2
+    assert (outcome.served_turns, outcome.waited_turns, outcome.waited_s) == (1, 1, 5)
+
+
+def test_a_cache_cools_while_its_turn_waits() -> None:
+    """What counts is when the turn is taken."""
+    turns = (turn(5 * HOUR - 299), turn(5 * HOUR - 100, fresh=1000))
+    opened = fixed(8, 0, "other")
+    played = workload(opened, *turns, accounts=(plan(window_5h=10.5),))
+    outcome = play(played, "perishing", wait=240)
+
+    assert (outcome.served_turns, outcome.waited_turns, outcome.rebuilt_tokens) == (3, 1, 1000)
+    cold = replace(played, turns=(opened, replace(turns[0], at=5 * HOUR - 301), turns[1]))
+    assert play(cold, "perishing", wait=240).rebuilt_tokens == 2000
+
+
+@given(workloads(), NAMES, st.sampled_from([0.0, 60.0, HOUR, 3 * HOUR]))
+def test_waiting_loses_no_turn_and_mixes_no_conversation(played: Workload, strategy: str, wait: float) -> None:
+    """Each is served once or refused; a conversation's are asked in the order of the file; the same play ends the same."""
+    outcome, witness = witnessed(played, strategy, wait=wait)
+
+    assert outcome.served_turns + outcome.refused_turns == len(played.turns)
+    assert outcome.served_turns == len(witness.homes)
+    assert outcome.waited_s <= wait * outcome.waited_turns + 1e-3
+    assert bool(outcome.waited_turns) <= bool(wait)
+    assert play(played, strategy, wait=wait) == outcome
+
+
+def test_at_no_wait_nobody_waits_for_room() -> None:
+    """Forty conversations that one refusal moves at once: each is asked elsewhere or refused, none pauses for its turn there."""
+    talks = [turn(n, f"talk {n % 40}") for n in range(400)]
+    outcome = play(workload(*talks, accounts=(plan(window_5h=60), plan("ben", window_5h=60))), "perishing")
+
+    assert (outcome.waited_turns, outcome.waited_s) == (0, 0)
 
 
 def test_a_full_family_bars_no_other() -> None:

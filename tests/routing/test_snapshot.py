@@ -13,7 +13,7 @@ from routing.observations import RenewalFailed
 from routing.readings import Source, Status
 from routing.rules import Holds
 from routing.snapshot import HoldPicture, State, WindowPicture, picture
-from routing.words import ExchangeId
+from routing.words import ExchangeId, Reserves
 from tests.routing.made import ANN, EXCHANGE, HAIKU, NOON, OPUS, account, demand, hold, hours, reading
 
 
@@ -178,3 +178,20 @@ def test_requests_are_counted() -> None:
     shown = picture(known, account(), NOON)
 
     assert (shown.in_flight, shown.requests) == (1, 7)
+
+
+def test_a_window_that_runs_out_is_shown() -> None:
+    """When, and at which rate; what is held back cannot be used; None while nothing presses."""
+    known = memory()
+    session = reading("5h", 0.5, resets=3)
+    known.readings[ANN] = {"5h": session}
+    found = picture(known, account(), NOON).pressure
+
+    assert found is not None
+    assert found.because == "5h runs out before its reset: 25% an hour since it began"
+    assert found.runs_out_at == NOON + hours(2)
+    held = replace(account(), reserves=Reserves(session=0.25))
+    sooner = picture(known, held, NOON).pressure
+    assert sooner is not None
+    assert sooner.runs_out_at == NOON + hours(1)
+    assert picture(known, account(), NOON + hours(3)).pressure is None

@@ -1,11 +1,19 @@
 """Tests of routing/stickiness.py."""
 
+from typing import NamedTuple
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from routing.decisions import Use
+from routing.rules import Routing, Rules
+from routing.scoring import STRATEGIES
 from routing.stickiness import Habits, Stick
-from routing.words import ConversationId
-from tests.routing.made import ANN, BEN, HAIKU, NAMES, NOON, demand, hours, seconds
+from routing.verdicts import Verdict
+from routing.words import AccountId, ConversationId
+from tests.routing.made import ANN, BEN, HAIKU, NAMES, NOON, OK, demand, hours, limit, overloaded, reading, seconds
+from tests.routing.shell import Shell
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.sampled_from(NAMES)), max_size=40))
@@ -88,3 +96,66 @@ def test_a_copy_of_the_sticks_stands_still() -> None:
     habits.served(demand(), ANN, NOON)
 
     assert (len(before), len(habits.sticks())) == (0, 1)
+
+
+def test_a_conversations_home_outlives_its_cache() -> None:
+    """The account that served it last with this model, however long ago; none before, and none of what cannot be told apart."""
+    habits = Habits()
+    habits.served(demand(), ANN, NOON)
+    assert (habits.home(demand()), habits.home(demand(family=HAIKU)), habits.home(demand(None))) == (ANN, None, None)
+    assert habits.home(demand("chat")) is None
+
+    habits.served(demand(), BEN, NOON + hours(9))
+    assert habits.home(demand()) == BEN
+    habits.drop(BEN)
+    assert habits.home(demand()) is None
+
+
+class Happened(NamedTuple):
+    """A turn of a conversation: the minutes before it, who refuses, and what an answer shows to be used."""
+
+    talk: str
+    minutes: int
+    refuse: frozenset[AccountId]
+    used: float
+
+
+turns_taken = st.lists(
+    st.builds(
+        Happened,
+        st.sampled_from(["talk", "chat"]),
+        st.integers(0, 14),
+        st.frozensets(st.sampled_from(NAMES), max_size=2),
+        st.floats(0, 1.1),
+    ),
+    max_size=16,
+)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@given(history=turns_taken)
+def test_a_warm_conversation_moves_only_from_an_account_that_refused(strategy: str, history: list[Happened]) -> None:
+    """Whatever is read, it stays until its account refuses somebody; so it never goes from A to B and back but by refusals of both."""
+    shell = Shell(*NAMES, rules=Rules(routing=Routing(strategy=strategy)))
+    at: dict[str, AccountId] = {}
+    served = dict.fromkeys(("talk", "chat"), shell.now)
+    refused: dict[str, set[AccountId]] = {"talk": set(), "chat": set()}
+
+    for turn in history:
+        shell.now += seconds(60 * turn.minutes)
+
+        def answers(name: AccountId, turn: Happened = turn) -> Verdict:
+            if name not in turn.refuse:
+                return OK
+            for met in refused.values():
+                met.add(name)
+            return limit(3) if turn.used > 0.5 else overloaded()
+
+        shown = [reading("7d", turn.used, sent=60 * turn.minutes), reading("5h", turn.used, resets=4)]
+        is_warm = shell.now <= served[turn.talk] + hours(1)
+        run = shell.play(demand(turn.talk), answers, readings=shown)
+        if isinstance(run.end, Use):
+            before = at.get(turn.talk)
+            assert before in (None, run.end.account) or before in refused[turn.talk] or not is_warm
+            at[turn.talk], refused[turn.talk] = run.end.account, set()
+            served[turn.talk] = shell.now

@@ -18,7 +18,7 @@ def utc(moment: datetime) -> datetime:
 
 
 def test_a_row_says_what_happened() -> None:
-    """When, who, what, what it met, how soon, how much, how it ended."""
+    """When, who, what, what it met, how soon, how much, how it ended, and how `why` finds it."""
     assert cells(read(LINE), NOON, arrow="->", local=utc) == (
         "12:00:07",
         "home",
@@ -28,6 +28,7 @@ def test_a_row_says_what_happened() -> None:
         "14 ms",
         "9.8k + 25",
         "complete",
+        "f4f2ad",
     )
 
 
@@ -47,8 +48,8 @@ MANY: dict[str, object] = {
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        (BARE, ("12:00:07", "-", "/v1/messages", "-", "-", "-", "-", "complete")),
-        (MANY | {"first_byte_ms": 1234}, ("12:00:07", "home", "claude-opus-5-5", "200", "work limit -> home", "1.2 s", "1.5M + 999", "complete")),
+        (BARE, ("12:00:07", "-", "/v1/messages", "-", "-", "-", "-", "complete", "f4f2ad")),
+        (MANY | {"first_byte_ms": 1234}, ("12:00:07", "home", "claude-opus-5-5", "200", "work limit -> home", "1.2 s", "1.5M + 999", "complete", "f4f2ad")),
         ({"path": "/v1/messages/count_tokens"}, ("12:00:07", "home", "claude-opus-5-5 (count)", *cells(read(LINE), NOON, arrow="->", local=utc)[3:])),
         ({"at": "2026-01-02T12:00:07"}, ("Fri 12:00:07", *cells(read(LINE), NOON, arrow="->", local=utc)[1:])),
     ],

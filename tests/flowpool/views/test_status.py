@@ -263,3 +263,78 @@ def test_every_state_is_explained() -> None:
     text = (Path(__file__).parents[3] / "docs" / "states.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| ([a-z ]+) \| `(\w+)` \|", text, re.MULTILINE)
     assert rows == [(WORDS.get(state, state.value), state.value) for state in State]
+
+
+@pytest.mark.parametrize(
+    ("prime", "says"),
+    [
+        ({"slot": "x", "next_at": "2026-01-06T05:30:05Z", "because": "its slot"}, "next prime Tue 05:30 (its slot)"),
+        ({"slot": "x", "next_at": None, "because": "7d limit"}, "not primed: 7d limit"),
+        (None, ""),
+    ],
+)
+def test_when_an_account_is_primed_is_said_where_there_is_a_day(prime: dict[str, str] | None, says: str) -> None:
+    """One short line each; none where priming is off, whatever else is said of measuring."""
+    first, *others = FULL["accounts"]
+    measuring = {"by": "usage", "next_at": None, "because": "its readings are fresh"}
+    text = shown({**FULL, "accounts": [{**first, "prime": prime, "measuring": measuring}, *others]}, 120)
+
+    assert says in text
+    assert ("prime" in text) == bool(says)
+    assert "measur" not in text
+
+
+def test_a_window_that_runs_out_before_its_reset_is_said() -> None:
+    """In one line: why, and when."""
+    first, *others = FULL["accounts"]
+    pressure = {"runs_out_at": "2026-01-05T13:40:00Z", "because": "5h runs out before its reset: 34% an hour lately"}
+    text = shown({**FULL, "accounts": [{**first, "pressure": pressure}, *others]}, 200)
+
+    assert "5h runs out before its reset: 34% an hour lately, full 13:40" in text
+    assert "runs out" not in shown(FULL, 120)
+
+
+def pin(session: str | None, *names: str, because: str = "pinned by you") -> dict[str, object]:
+    """A wish for these accounts."""
+    return {"session": session, "accounts": list(names), "moves": False, "launch": False, "because": because}
+
+
+PINNED = [  # pins, lines
+    ((pin(None, "work", "home", because="yields: x"),), ["Pinned to work, home: yields: x"]),
+    ((pin("s", "work"),), ["One session is pinned to work: pinned by you"]),
+    (
+        (pin(None, "work"), pin("s", "work"), pin("t", "home")),
+        ["Pinned to work: pinned by you", "2 sessions are pinned (--json lists them)"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("pins", "lines"), PINNED, ids=range(len(PINNED)))
+@pytest.mark.parametrize("running", [True, False])
+def test_pins_are_told_tersely(pins: tuple[dict[str, object], ...], lines: list[str], running: bool) -> None:
+    """For all in a line, of sessions how many; with a proxy and without."""
+    text = shown({**FULL, "running": running, "pins": pins}, 120)
+
+    assert [line.rstrip() for line in text.splitlines() if "inned" in line] == lines
+
+
+def test_bounds_and_queues_are_told() -> None:
+    """How many of how many are in flight, who waits, what is kept back."""
+    busy = member("work", cap=4, in_flight=4, queued=2, reserve_5h=0.1, reserve_week=0.25)
+    text = shown({**FULL, "accounts": [busy, member("home", cap=2), member("third")], "queued": 2}, 120)
+
+    assert "4 of 4 in flight, 2 waiting" in text
+    assert "10% of 5h and 25% of 7d kept back" in text
+    assert "0 of 2 in flight" in text
+    assert text.count("in flight") == 2
+    assert "Waiting for a place: 2" in text
+
+
+def test_next_is_tossed_between_pinned_accounts_alone() -> None:
+    """Others get a new conversation only when the pin yields."""
+    accounts = (member("work"), member("home"), member("third"))
+    one = shown({**FULL, "next": ALL, "accounts": accounts, "pins": [pin(None, "work")]}, 120)
+    two = shown({**FULL, "next": ALL, "accounts": accounts, "pins": [pin(None, "work", "home")]}, 120)
+
+    assert "Next: work\n" in one.replace(" \n", "\n")
+    assert "tossed per conversation between work and home" in two

@@ -7,9 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from routing.capacities import Tally
 from routing.health import Check
 from routing.holds import Hold, Ladder
 from routing.lifetimes import Lifetime
+from routing.pins import Pin
 from routing.readings import Reading, Source
 from routing.remembered import Remembered
 from routing.stickiness import Stick
@@ -47,7 +49,7 @@ def restored(one: Reading) -> Reading:
 def picture(
     *accounts: AccountId, used: float = 0.5, holds: tuple[Hold, ...] | None = None, talks: tuple[str, ...] = ("talk",)
 ) -> Remembered:
-    """A picture with a reading, a hold, a ladder, a check, a lifetime and sticks of each account, ann and ben by default."""
+    """A picture with a reading, a hold, a ladder, a check, a lifetime, a tally and sticks of each account, ann and ben by default."""
     names = accounts or (ANN, BEN)
     return Remembered(
         readings={(name, key): restored(reading(key, used)) for name in names for key in ("5h", "7d")},
@@ -61,6 +63,8 @@ def picture(
             for talk in talks
         },
         lines={"new": frozenset({OPUS, Family("fable")})},
+        capacities={(name, key): Tally(cost=2.5e6, share=0.3) for name in names for key in ("5h", "7d")},
+        pins={("all", "", ""): Pin(accounts=names, at=NOON), ("heeded", "talk", "opus"): Pin(accounts=(), at=NOON)},
     )
 
 

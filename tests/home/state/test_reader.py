@@ -71,10 +71,10 @@ def test_an_older_file_is_read_and_completed(path: Path) -> None:
     state.put(picture())
     state.close(LONG)
     with raw(path) as connection:
-        for table in ("checks", "lifetimes"):
+        for table in ("checks", "lifetimes", "capacities"):
             connection.execute(f"DROP TABLE {table}")
 
-    old = replace(picture(), checks={}, lifetimes={})
+    old = replace(picture(), checks={}, lifetimes={}, capacities={})
     assert reader.remembered(path) == old
     state = State(path)
     assert state.remembered == old

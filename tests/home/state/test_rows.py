@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 
 from home.state import rows
 from home.state.ledger import LONGEST
+from routing.capacities import Tally
 from routing.health import Check
 from routing.holds import Hold, Ladder
 from routing.lifetimes import Lifetime
+from routing.pins import Pin
 from routing.readings import Reading
 from routing.remembered import Remembered
 from routing.stickiness import Stick
@@ -78,9 +80,20 @@ def test_lifetimes_and_checks_come_back(
     assert none.checks == {ANN: Check(checked_at=checked_at)}
 
 
+@given(st.floats(0, 1e12), st.floats(0, 2))
+def test_tallies_come_back(cost: float, share: float) -> None:
+    """Of whichever window."""
+    tally = Tally(cost=cost, share=share)
+    found = rows.remembered_of(EMPTY | {"capacities": [rows.capacity_row((ANN, "7d_oi"), tally)]})
+
+    assert found == Remembered(capacities={(ANN, "7d_oi"): tally})
+
+
 @pytest.mark.parametrize(
     ("table", "row"),
     [
+        ("capacities", {"account": "ann", "window_key": "5h", "cost": -1.0, "share": 0.1}),
+        ("capacities", {"account": "ann", "window_key": "5h", "cost": 1.0, "share": "x"}),
         ("checks", {"account": "ann", "failures": -1, "next_at": None, "checked_at": None}),
         ("checks", {"account": "ann", "failures": "x", "next_at": None, "checked_at": None}),
         ("checks", {"account": "ann", "failures": 1, "next_at": "soon", "checked_at": None}),
@@ -114,3 +127,16 @@ def test_which_names_come_back(name: str, expected: bool) -> None:
     """One that would be changed or cut on its way is not stored."""
     assert rows.is_storable(name) is expected
     assert bool(rows.hold_rows((hold(family=Family(name)),))) is expected
+
+
+def test_pins_come_back_and_what_is_none_is_passed_over() -> None:
+    """A scope of a newer flowpool, or accounts that are no list, are not read."""
+    pins = {
+        ("all", "", ""): Pin(accounts=(ANN,), at=NOON, moves=True),
+        ("own", "session", ""): Pin(accounts=(), at=NOON),
+        ("heeded", "talk", "opus"): Pin(accounts=(), at=NOON),
+    }
+    good = [rows.pin_row(key, pin) for key, pin in pins.items()]
+    odd = [good[0] | {"scope": "newer"}, good[0] | {"accounts": "7"}, good[0] | {"accounts": "["}]
+
+    assert rows.remembered_of(EMPTY | {"pins": [*good, *odd]}).pins == pins

@@ -109,6 +109,24 @@ QUOTA = {"model": "claude-opus-5-5", "max_tokens": 1, "messages": [{"role": "use
 
 
 @pytest.mark.parametrize(
+    ("stream", "head", "streams"),
+    [
+        (True, MESSAGES, True),
+        (False, MESSAGES, False),
+        (None, MESSAGES, False),
+        (1, MESSAGES, False),
+        ("true", MESSAGES, False),
+        (True, COUNTING, False),
+    ],
+)
+def test_who_wants_a_stream_says_so(stream: object, head: Head, streams: bool) -> None:
+    """Only a turn is streamed, and only if its body says true."""
+    tree = {"model": "claude-opus-5-5", "messages": [{"role": "user", "content": "hi"}], "stream": stream}
+    assert needed(tree, head).streams is streams
+    assert not needed({name: value for name, value in tree.items() if name != "stream"}, head).streams
+
+
+@pytest.mark.parametrize(
     ("tree", "head", "side", "startup"),
     [
         (QUOTA, MESSAGES, True, True),
@@ -174,3 +192,27 @@ def test_patience(text: str, seconds: float) -> None:
 def test_patience_unsaid() -> None:
     """A client that announces nothing waits ten minutes."""
     assert patience({}) == timedelta(seconds=600)
+
+
+@given(st.integers(0, 100_000))
+def test_how_long_a_prompt_is_told_by_its_bytes(length: int) -> None:
+    """Nearly; nobody counts tokens here."""
+    tree = {"model": "claude-opus-5-5", "messages": [{"role": "user", "content": "x" * length}]}
+
+    assert length // 4 <= needed(tree).tokens <= length // 4 + 50
+
+
+@pytest.mark.parametrize(
+    ("model", "weight"),
+    [
+        ("claude-opus-5-5", 1.0),
+        ("claude-sonnet-5", 0.5),
+        ("claude-haiku-5-5", 0.2),
+        ("claude-fable-5-1[1m]", 2.0),
+        ("another", 1.0),
+        ("", 1.0),
+    ],
+)
+def test_what_a_token_of_a_model_weighs(model: str, weight: float) -> None:
+    """About as list prices are to each other."""
+    assert needed({"model": model}).weight == weight

@@ -1,6 +1,7 @@
 """What is read off a stream as it passes."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,7 @@ from providers.anthropic import ANTHROPIC
 from providers.anthropic.stream import MessagesReader, read_usage, whole_usage
 from providers.contract import ErrorEvent, StreamReader, Usage
 from providers.sse import Frames
+from routing.spent import Spent
 from tests.providers.samples import error, sample
 
 FULL = Usage(input=3, output=12, cache_read=35000, cache_write_5m=0, cache_write_1h=120)
@@ -115,3 +117,10 @@ def test_a_later_total_does_not_count_a_split_twice() -> None:
     split = {"ephemeral_5m_input_tokens": 1, "ephemeral_1h_input_tokens": 6}
     reader.see("message_delta", dumped({"usage": {"cache_creation": split}}))
     assert reader.usage == Usage(cache_write_5m=1, cache_write_1h=6)
+
+
+def test_what_was_not_said_was_not_spent() -> None:
+    """Writes of both lifetimes are one kind."""
+    assert FULL.spent == Spent(read=35000, fresh=3, written=120, output=12)
+    assert replace(FULL, cache_write_5m=5).spent.written == 125
+    assert Usage().spent == Spent()

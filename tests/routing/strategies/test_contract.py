@@ -2,17 +2,33 @@
 
 import pytest
 
-from routing.scoring import STRATEGIES
-from routing.strategies.contract import Score
-from tests.routing.made import NOON
+from routing.scoring import PRESSURE_READERS, STRATEGIES
+from routing.strategies.contract import Candidate, Liking
+from tests.routing.made import ANN, BEN, account, reading, window
+from tests.routing.strategies.contract import RESERVES, free, with_shown
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_every_listed_strategy_answers_the_one_verb(name: str) -> None:
-    """Of nothing known, each strategy says nothing."""
-    assert STRATEGIES[name].score((), NOON) is None
+    """Two accounts with readings are both liked by every strategy."""
+    choice = free(*(with_shown(one, reading(), reading("5h", 0.2, resets=3)) for one in (ANN, BEN)))
+
+    assert set(STRATEGIES[name].order(choice)) == {ANN, BEN}
 
 
-def test_a_score_is_its_value_first() -> None:
-    """Scores compare by value."""
-    assert Score(0.1, "7d") < Score(0.2, "5h")
+def test_who_looks_at_pressure_is_a_strategy() -> None:
+    """The list names strategies only."""
+    assert set(STRATEGIES) >= PRESSURE_READERS
+
+
+def test_likings_compare_by_key() -> None:
+    """The smaller key is the better."""
+    assert Liking((0.1, 5), "b") < Liking((0.2, 0), "a")
+
+
+def test_a_reserve_is_by_the_windows_length() -> None:
+    """A model line's week has the week's reserve; without any it is nothing."""
+    one = Candidate(account=account(), reserves=RESERVES)
+
+    assert [one.reserve(window(key)) for key in ("5h", "7d", "7d_opus", "1d")] == [0.1, 0.2, 0.2, 0.0]
+    assert Candidate(account=account()).reserve(window("7d")) == 0.0

@@ -3,7 +3,8 @@
 import pytest
 
 from routing.readings import Reading
-from routing.strategies.contract import Score, Strategy
+from routing.strategies.alone import Score
+from routing.strategies.contract import Strategy
 from routing.strategies.least_used import LeastUsed
 from tests.routing.made import NOON, reading
 from tests.routing.strategies.contract import StrategyContract

@@ -5,10 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from routing.readings import Reading
-from routing.strategies.contract import Strategy
+from routing.strategies.contract import Candidate, Strategy
 from routing.strategies.soonest_reset import SoonestReset
-from tests.routing.made import NOON, fractions, reading, seconds
-from tests.routing.strategies.contract import StrategyContract
+from routing.words import AccountId, Kind
+from tests.routing.made import ANN, BEN, NOON, account, fractions, reading, seconds
+from tests.routing.strategies.contract import StrategyContract, chosen, free, with_shown
 
 MINUTE = 1 / 60  # of an hour
 
@@ -112,3 +113,62 @@ def test_the_window_that_decided_is_named(shown: tuple[Reading, ...], window: st
 
     assert score is not None
     assert score.window == window
+
+
+def pooled(
+    *shown: Reading, name: AccountId = ANN, rank: int | None = None, kind: Kind = Kind.OAUTH, leases: int = 0
+) -> Candidate:
+    """An account with these readings."""
+    return Candidate(account=account(name, rank=rank, kind=kind), readings=shown, leases=leases)
+
+
+EARLY, LATE = (reading(resets=24), session(0.5)), (reading(resets=48), session(0.1))
+USE_OR_LOSE = [
+    ("priority before all", pooled(*LATE, rank=1), pooled(*EARLY, rank=2, name=BEN), ANN),
+    ("no priority is the last", pooled(*LATE, rank=9), pooled(*EARLY, name=BEN), ANN),
+    ("the soonest week", pooled(*EARLY), pooled(*LATE, name=BEN), ANN),
+    ("from 98 % on an account is passed over", pooled(*EARLY, reading("7d_opus", 0.98)), pooled(*LATE, name=BEN), BEN),
+    ("also where only its 5-hour window is full", pooled(EARLY[0], session(0.98)), pooled(*LATE, name=BEN), BEN),
+    ("below 98 % it is not", pooled(EARLY[0], session(0.97)), pooled(*LATE, name=BEN), ANN),
+    (
+        "a full window that expired does not count",
+        pooled(EARLY[0], session(1.0, resets=0)),
+        pooled(*LATE, name=BEN),
+        ANN,
+    ),
+    ("what was not measured comes first: its request measures it", pooled(), pooled(*EARLY, name=BEN), ANN),
+    ("once, while that is in flight", pooled(leases=1), pooled(*EARLY, name=BEN), BEN),
+    ("an API key is no subscription, unlike in its model", pooled(kind=Kind.API_KEY), pooled(*LATE, name=BEN), BEN),
+]
+
+
+@pytest.mark.parametrize(("one", "other", "expected"), [c[1:] for c in USE_OR_LOSE], ids=[c[0] for c in USE_OR_LOSE])
+def test_use_or_lose_in_a_choice(one: Candidate, other: Candidate, expected: AccountId) -> None:
+    """Priority, then the keys above; unlike in its model nearly full forbids nothing, and conversations stick by themselves."""
+    assert chosen(SoonestReset(), free(one, other)) == expected
+    assert chosen(SoonestReset(), free(other, one)) == expected
+
+
+def test_all_nearly_full_still_serve() -> None:
+    """Nobody is left out: the order is the same among them, where the model would wait for the soonest to recover."""
+    full = [with_shown(name, reading(used=0.99, resets=hours)) for name, hours in ((ANN, 48), (BEN, 24))]
+
+    assert chosen(SoonestReset(), free(*full)) == BEN
+
+
+def test_re_ranked_at_each_new_conversation_not_every_five_minutes() -> None:
+    """A sooner week takes the next new conversation at once; the model keeps one current account for all, for five minutes."""
+    among = (with_shown(ANN, *LATE), with_shown(BEN, *EARLY))
+
+    assert chosen(SoonestReset(), free(*among, latest=ANN)) == BEN
+
+
+def test_the_latest_choice_stays_where_only_noise_speaks_against_it() -> None:
+    """Equal resets: the session must be more than two points less used; where nothing is used, nothing is gained by less."""
+    latest = with_shown(ANN, reading(), session(0.5))
+
+    for used, expected in ((0.49, ANN), (0.47, BEN)):
+        other = with_shown(BEN, reading(), session(used))
+        assert chosen(SoonestReset(), free(latest, other, latest=ANN)) == expected
+    full, empty = (with_shown(name, reading(), session(0.0)) for name in (ANN, BEN))
+    assert chosen(SoonestReset(), free(full, empty, latest=ANN)) == ANN

@@ -1,0 +1,24 @@
+"""Instructions to a running proxy, as the command line gives them."""
+
+import http.client
+import json
+from typing import Any
+
+from tests.e2e.client import PATIENCE
+from tests.e2e.pool import Pool
+
+
+def pin(pool: Pool, *names: str, session: str | None = None, moves: bool = False) -> list[dict[str, Any]]:
+    """Pin all, or a session; without names the pin ends. Returns all pins."""
+    accounts = [pool.proxy.members[name].id for name in names]
+    body = json.dumps({"accounts": accounts, "session": session, "moves": moves})
+    connection = http.client.HTTPConnection(pool.proxy.url.removeprefix("http://"), timeout=PATIENCE)
+    try:
+        connection.request("POST", "/_flowpool/pin", body, {"x-flowpool-key": pool.proxy._key()})
+        answer = connection.getresponse()
+        data = answer.read()
+        assert answer.status == http.client.OK, data
+        pins: list[dict[str, Any]] = json.loads(data)["pins"]
+        return pins
+    finally:
+        connection.close()
