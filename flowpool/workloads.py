@@ -140,10 +140,10 @@ _KINDS: Mapping[str, Kind] = MappingProxyType(
         "almost_idle": Kind(meaning="one or two conversations a day", talks=_idle),
         "ttl_gaps": Kind(meaning="pauses that are longer than the cache lives", talks=_gaps, sizes=(1, 1, 1, 1)),
         "plans_1_5_20": Kind(
-            meaning="three plans, the second 5 times and the third 20 times the first",
-            talks=_office,
+            meaning="bursts on three plans, the second 5 times and the third 20 times the first",
+            talks=_bursts,
             sizes=(1, 5, 20),
-            window=24,
+            window=22,
         ),
         "many_small": Kind(meaning="six accounts of half the size instead of three", talks=_office, sizes=(0.5,) * 6),
         "weeks_bind": Kind(
