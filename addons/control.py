@@ -1,8 +1,10 @@
 """Control: everything under /_flowpool/ is answered here and never forwarded."""
 
+import asyncio
 import hmac
 import json
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import parse_qs
@@ -15,7 +17,9 @@ from addons.guard import fail_closed
 from addons.recent import KEPT, Recent
 from addons.replies import own, response_of
 from credentials.secret import Secret
+from home.state.errors import StateError
 from providers.contract import Reply
+from routing.sessions import Meant, meant
 from routing.words import AccountId
 
 HEALTH = "/_flowpool/health"
@@ -50,14 +54,21 @@ class Control:
         notices: Callable[[], Iterable[str]] = tuple,
         *,
         find: Callable[[str, int], list[dict[str, Any]]] = lambda _beginning, _most: [],
+        sessions: Callable[[], Iterable[str]] = tuple,
+        conversations: Callable[[str], Iterable[str]] = lambda _beginning: (),
     ) -> None:
-        """notices: what a person should know besides what is wrong with the files. find: stories of requests, see addons/decisions.py."""
+        """notices: what a person should know besides what is wrong with the files. find: stories of requests, see addons/decisions.py.
+
+        sessions: ids that the proxy knows. conversations: those of the state that begin so; it may take a while.
+        """
         self._key = key
         self._status = status
         self._accounts = accounts
         self._recent = recent
         self._notices = notices
         self._find = find
+        self._sessions = sessions
+        self._conversations = conversations
 
     @fail_closed
     async def request(self, flow: http.HTTPFlow) -> None:
@@ -101,17 +112,33 @@ class Control:
         if path == RELOAD:
             return {"reloaded": await self._accounts.reload(), "notices": list(self._accounts.faults)}
         if path == PIN:
-            return self._pin(body)
+            return await self._pin(body)
         return {"lifted": self._accounts.lift(_ids(body.get("accounts")))}
 
-    def _pin(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Take a wish, and show how all of them stand now."""
+    async def _pin(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Take a wish, and show how all of them stand now; session: whose it is, is_known: whether a request of it came."""
         try:
-            wish = self._accounts.pinned(body)
+            wish, told = self._accounts.pinned(body), dict[str, Any]()
+            if wish.session is not None:
+                whose = await self._meant(wish.session)
+                wish, told = replace(wish, session=whose.id), {"session": whose.id, "is_known": whose.is_known}
         except ValueError as error:
             raise BadInstruction(str(error)) from None
         self._accounts.pin(wish)
-        return {"pins": self._status(datetime.now(UTC)).get("pins", [])}
+        return {"pins": self._pins(), **told}
+
+    async def _meant(self, typed: str) -> Meant:
+        """Whose id a person typed. Raises ValueError."""
+        try:
+            kept = await asyncio.to_thread(self._conversations, typed)
+        except StateError:  # what the proxy remembers itself must do
+            kept = ()
+        pinned = [str(pin["session"]) for pin in self._pins() if pin["session"]]
+        return meant(typed, [*self._sessions(), *kept, *pinned])
+
+    def _pins(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self._status(datetime.now(UTC)).get("pins", [])
+        return found
 
     def _unknown(self, exchange: Exchange) -> http.Response:
         exchange.answer = "F"

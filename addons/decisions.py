@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from addons.exchange import CLIENT, EXCHANGES, Chosen, Exchange, Path
 from home.state.stories import Story
+from routing import sessions
 from routing.decisions import Choice, GiveUp, Use, Wait
 from routing.explain import Explanation, Weighed
 from routing.trail import Attempt, Trail
@@ -104,6 +105,7 @@ class Told:
             "path": self.line["path"],
             "model": self.demand.model,
             "family": self.demand.family,
+            "session": self.demand.session and self.demand.session[: sessions.SHORT],
             "conversation": self.demand.conversation and self.demand.conversation[:SHORT],
             "size": self.size,
             "stream": self.demand.streams,
@@ -205,6 +207,11 @@ class Decisions:
         found = (told for told in chain(live, reversed(self._told.values())) if told.id.startswith(beginning))
         return [told.plain() for told in islice(found, most)]
 
+    def sessions(self) -> set[str]:
+        """The ids of all sessions and conversations that they are of."""
+        demands = [told.demand for told in chain(self._live(), self._told.values())]
+        return {one for demand in demands for one in (demand.session, demand.conversation) if one}
+
     def _live(self) -> Iterator[Told]:
         """The requests that have not ended, told as far as they came."""
         for flow, exchange in list(EXCHANGES.items()):
@@ -228,5 +235,5 @@ def _told(line: Mapping[str, Any], exchange: Exchange, names: Names) -> Told | N
         beats=exchange.beats,
         choices=tuple(exchange.choices),
         trail=exchange.trail,
-        names=names,
+        names=dict(names),  # as they are called now: what was taken down of each choice is not renamed either
     )

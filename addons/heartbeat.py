@@ -11,6 +11,7 @@ from datetime import timedelta
 from mitmproxy import http
 
 from addons.exchange import Exchange
+from addons.replies import decoded_body
 from providers.contract import Provider
 
 BEAT = b": waiting\n\n"
@@ -19,6 +20,7 @@ PREFIX = "flowpool-"
 """Of the request-id in the head: it is none of the vendor's."""
 PATIENT = timedelta(days=366)
 """How long a client waits that is told so: longer than [wait] max can be."""
+SHORTEST = 0.1  # seconds: comments that come faster keep nobody more patient, and cost the processor
 LEAST_REFUSAL = 400
 OLD = "HTTP/1.0"
 """Clients of this version know no streams of unknown length on a connection that stays open."""
@@ -32,7 +34,7 @@ def interval(exchange: Exchange, request: http.Request) -> float | None:
     every, demand = exchange.rules.wait.heartbeat, exchange.demand
     if not every or demand is None or not demand.streams or demand.side or request.http_version == OLD:
         return None
-    return min(every, demand.patience.total_seconds() / 2)
+    return max(SHORTEST, min(every, demand.patience.total_seconds() / 2))
 
 
 def head(exchange: Exchange, request: http.Request) -> http.Response:
@@ -52,7 +54,7 @@ def head(exchange: Exchange, request: http.Request) -> http.Response:
 
 def told(response: http.Response, provider: Provider) -> bytes:
     """A whole answer as the event that ends a stream: an error's own type and message; any other cannot be told in one."""
-    body = response.raw_content or b""
+    body = decoded_body(response)
     said = f"the provider answered {response.status_code} {response.reason or ''}".rstrip()
     if response.status_code < LEAST_REFUSAL:
         return provider.error_event(
@@ -70,4 +72,4 @@ def _is_error(body: bytes) -> bool:
         found = json.loads(body)
     except (ValueError, RecursionError):
         return False
-    return isinstance(found, dict) and found.get("type") == "error"
+    return isinstance(found, dict) and found.get("type") == "error" and isinstance(found.get("error"), dict)

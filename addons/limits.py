@@ -38,6 +38,8 @@ class Limits:
         exchange.readings = provider.readings(answer.headers, sent_at=exchange.sent_at, now=now)
         if not exchange.is_pooled:  # every answer is relayed to the client whose own credential it is
             observe(self._router, exchange, provider.classify(answer, exchange.demand, exchange.rules, now))
+            if exchange.beats and not _is_stream(answer):  # it is to be told as an event
+                exchange.course = Course.WHOLE
             return
         exchange.course = Course.WHOLE
         if answer.status in SUCCESS:
@@ -45,13 +47,20 @@ class Limits:
 
     def _take(self, exchange: Exchange, answer: Answer, verdict: Verdict) -> None:
         """Choose the course of a 2xx; row 8 takes it by its head."""
-        kind = answer.headers.get("content-type", "").lower()
-        is_stream = "event-stream" in kind
-        if verdict.row != OK_ROW or not (is_stream or "json" in kind):
+        is_stream = _is_stream(answer)
+        if verdict.row != OK_ROW or not (is_stream or "json" in _kind(answer)):
             exchange.course = Course.UNREAD
             return
         exchange.course = Course.GATE if is_stream else Course.WHOLE
         observe(self._router, exchange, verdict)
+
+
+def _kind(answer: Answer) -> str:
+    return answer.headers.get("content-type", "").lower()
+
+
+def _is_stream(answer: Answer) -> bool:
+    return "event-stream" in _kind(answer)
 
 
 def observe(router: Router, exchange: Exchange, verdict: Verdict) -> None:

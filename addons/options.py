@@ -150,6 +150,7 @@ class Options:
         self._home = home
         self._settings = settings
         self._say = say
+        self._config = running.digest(home.config)  # right after it was read
 
     def running(self) -> None:
         """Write running.json, and one line on stderr."""
@@ -169,7 +170,8 @@ class Options:
         self._say(f"flowpool: listening on http://{listen}")
 
     def _announce(self, listen: Address) -> None:
-        proxy = running.Running(pid=os.getpid(), listen={"claude": listen}, started=datetime.now(UTC))
+        now = datetime.now(UTC)
+        proxy = running.Running(pid=os.getpid(), listen={"claude": listen}, started=now, config=self._config)
         try:
             running.write(self._home.running, proxy)
         except FileFault as e:  # it serves all the same; only the command line cannot find it

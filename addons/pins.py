@@ -7,12 +7,12 @@ from datetime import datetime
 from typing import Any
 
 from routing.observations import Pinned
+from routing.pins import LONGEST_SESSION, SESSION_RULE, is_session
 from routing.router import Router
 from routing.words import Account, AccountId, Demand
 
 MOST_WARNED = 1_000
 LONGEST = 32  # letters of a name that is quoted: a longer one is none
-LONGEST_SESSION = 256
 
 logger = logging.getLogger(__name__)
 
@@ -22,8 +22,8 @@ def read(body: Mapping[str, Any], known: Mapping[AccountId, Account], router: Ro
     accounts, session = body.get("accounts"), body.get("session")
     if not isinstance(accounts, list) or not all(isinstance(one, str) for one in accounts):
         raise ValueError('"accounts" must be a list of ids')
-    if session is not None and not (isinstance(session, str) and 0 < len(session) <= LONGEST_SESSION):
-        raise ValueError(f'"session" must be a text of at most {LONGEST_SESSION} letters')
+    if session is not None and not (isinstance(session, str) and is_session(session)):
+        raise ValueError(f'"session" must be {SESSION_RULE}')
     if session is not None and len(accounts) > 1:
         raise ValueError("a session is pinned to one account")
     unfit = [f"{_name(known, one)} {why}" for one in accounts if (why := router.why_not_pinned(AccountId(one)))]
@@ -66,9 +66,10 @@ class Launches:
         return demand
 
     def _warn(self, session: str, name: str, why: str) -> None:
-        if (session, name) in self._warned:
+        key = session[:LONGEST_SESSION], name[: LONGEST + 1]
+        if key in self._warned:
             return
-        self._warned[session, name] = None
+        self._warned[key] = None
         if len(self._warned) > MOST_WARNED:
             del self._warned[next(iter(self._warned))]
         shown = name if len(name) <= LONGEST and name.isprintable() and "sk-" not in name else "(hidden)"

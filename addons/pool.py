@@ -5,6 +5,7 @@ It defines nothing: mitmproxy loads it under a name of its own, so whatever it d
 
 import os
 import sys
+from functools import partial
 
 try:
     from addons import options, redact
@@ -40,6 +41,7 @@ try:
     from addons.table import Table
     from credentials.backends import open_store
     from home import accounts, controlkey
+    from home.state import reader
     from home.state.state import State
     from providers.known import KNOWN
     from routing.router import Router
@@ -77,6 +79,8 @@ try:
             recent,
             lambda: alarm.notices,
             find=decisions.find,
+            sessions=decisions.sessions,
+            conversations=partial(reader.conversations_like, home.state),
         ),
         Limits(router),
         Route(router, pool.members, renew),

@@ -344,6 +344,9 @@ class ReplayStream(HttpStream):
         if exchange.course is Course.GATE and self.passage is not None and self.passage.can_decide:
             self.server_state = self.state_gate
             self.due = time.monotonic() + exchange.limits.gate_ms / 1000
+        elif self.passage is None and exchange.beats:  # the client has the head of a stream, and these are no events
+            yield from self.abandon()
+            yield from self.relay(exchange)
         else:
             yield from self.release(exchange)
 
@@ -545,10 +548,13 @@ class ReplayStream(HttpStream):
         """Stop; nothing more goes upstream."""
         self.due = self.beat_at = None
         PAUSED.discard(self)
-        if self.server_state != self.state_paused:
+        exchange = self.exchange
+        if self.server_state != self.state_paused or exchange is None:
             yield from super().handle_protocol_error(event)
             return
         self.flow.error = flow.Error(event.message)
+        # what it got: the refusal before the pause never reached it
+        self.flow.response = head(exchange, self.flow.request) if exchange.beats else None
         yield HttpErrorHook(self.flow)
         self.client_state = self.server_state = self.state_errored
         self.flow.live = False

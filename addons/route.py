@@ -31,6 +31,7 @@ from routing.words import Account, AccountId, Demand, Family
 
 PASSED = Verdict(row=OK_ROW, kind=VerdictKind.OK, because="the client's own credential")
 UNANSWERED = Verdict(row=7, kind=VerdictKind.TRANSPORT, because="the client left before an answer came")
+LEFT_TO_CLIENT = "the client's own credential, for all accounts were removed while it waited"
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
@@ -168,7 +169,10 @@ class Route:
         now = exchange.now()
         if exchange.account == CLIENT:
             return self._client_choice(exchange, demand, now)
-        return self._router.choose(demand, exchange.trail, now)
+        choice = self._router.choose(demand, exchange.trail, now)
+        if isinstance(choice, Use) and choice.account == CLIENT:
+            return replace(choice, because=LEFT_TO_CLIENT)
+        return choice
 
     def _client_choice(self, exchange: Exchange, demand: Demand, now: datetime) -> Choice:
         """The same bounds for what goes out on the client's own credential, where nobody else can be asked."""

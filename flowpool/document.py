@@ -21,11 +21,12 @@ class WindowLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HoldLine:
-    """One span in which an account is not asked. scope: "account" or a family."""
+    """One span in which an account is not asked. scope: "account" or a family. row: of docs/verdicts.md, None when not told."""
 
     scope: str
     until: datetime | None
     because: str
+    row: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,7 +198,10 @@ def _window(fields: Plain) -> WindowLine:
 
 def _hold(fields: Plain) -> HoldLine:
     return HoldLine(
-        scope=_text(fields["scope"]), until=_maybe(_moment, fields["until"]), because=_text(fields["because"])
+        scope=_text(fields["scope"]),
+        until=_maybe(_moment, fields["until"]),
+        because=_text(fields["because"]),
+        row=_maybe(int, fields.get("row")),
     )
 
 

@@ -113,7 +113,9 @@ class Shell(click.Group):
                 traceback.print_exc()
             for line in _message(error).splitlines():
                 click.echo(f"flowpool: {line}", err=True)
-            raise SystemExit(error.exit_code if isinstance(error, HomeError | CredentialError) else FAILED) from None
+            raise SystemExit(
+                error.exit_code if isinstance(error, HomeError | CredentialError | Failure) else FAILED
+            ) from None
 
 
 def _unknown(name: str) -> str:

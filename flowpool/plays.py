@@ -17,6 +17,8 @@ from typing import NamedTuple
 from flowpool import workloads
 from flowpool.bound import bound
 from flowpool.errors import Failure
+from flowpool.unwinding import ENDING
+from flowpool.views.progress import watched
 from flowpool.workload_file import convert
 from routing.simulation.workload import Workload
 from routing.simulator import Outcome, play
@@ -47,10 +49,14 @@ class Play:
 
 
 def run(plays: Sequence[Play], jobs: int) -> Generator[Outcome | Bound]:
-    """Give what comes of each play, in their order, as soon as it is there.
+    """Give what comes of each play, in their order, as soon as it is there; a terminal is told how far that is.
 
     jobs: how many are played at a time; 1 plays in this process. Raises Failure when a process is killed.
     """
+    return watched(_run(plays, jobs), len(plays))
+
+
+def _run(plays: Sequence[Play], jobs: int) -> Generator[Outcome | Bound]:
     if min(jobs, len(plays)) <= 1:
         yield from map(played, plays)
         return
@@ -126,11 +132,11 @@ def _made(kind: str, seed: int) -> Workload:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Put off Ctrl-C while processes are started: one that has not heard all yet would tell its grief on the screen."""
+    """Put off what ends this process while others are started: one that has not heard all yet would tell its grief."""
     if sys.platform == "win32":
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, *ENDING})
     try:
         yield
     finally:
@@ -140,6 +146,8 @@ def _undisturbed() -> Iterator[None]:
 def _begin() -> None:
     """Let the process that started this one end it: by its word, or by its own end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform != "win32":
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)  # they were put off when this began
     threading.Thread(target=_watch, daemon=True).start()
 
 

@@ -18,6 +18,7 @@ from home.paths import Home
 PATIENCE = 2.0  # seconds; a proxy that is well answers within milliseconds
 RELOADED_WITHIN = 6.0  # seconds; a keyring may be slow
 OK, BAD, UNAUTHORIZED, FORBIDDEN = 200, 400, 401, 403
+KEY_HEADER = "x-flowpool-key"
 
 
 AGAIN = "stop it, then start the proxy again: flowpool serve"
@@ -48,7 +49,7 @@ class Proxy:
         return self._ask(path, json.dumps(body).encode(), patience)
 
     def _ask(self, path: str, body: bytes | None, patience: float) -> bytes | None:
-        headers, address = {"x-flowpool-key": self.key}, reachable(self.address)
+        headers, address = {KEY_HEADER: self.key}, reachable(self.address)
         try:
             if body is None:
                 code, data = ask.get(address, path, headers, patience)
@@ -60,9 +61,10 @@ class Proxy:
             raise Failure(f"{self} did not answer within {patience:g} s; try again, else {AGAIN}") from None
         except (OSError, ValueError) as error:
             raise Failure(f"{self} broke off: {type(error).__name__}; try again, else {AGAIN}") from error
-        if code in (UNAUTHORIZED, FORBIDDEN):
+        why = _refusal(data) if code == BAD else ""
+        if code in (UNAUTHORIZED, FORBIDDEN) or KEY_HEADER in why:  # it never answers 401 itself
             raise Failure(f"the proxy at {self.address} does not accept this FLOWPOOL_HOME's control.key; {AGAIN}")
-        if code == BAD and (why := _refusal(data)):
+        if why:
             raise Failure(why)
         if code != OK:
             raise Failure(f"what listens at {self.address} answered {code}; it may not be flowpool; {AGAIN}")

@@ -35,6 +35,8 @@ def requests(home: Home, count: int, as_json: bool, follow: bool) -> None:
     "work limit -> home" means: the account work had met its limit, and home served. "(count)" behind a model: tokens were counted,
     no turn was asked. Tokens are those of the question (caches included) and of the answer.
     """
+    if count == 0 and not follow:
+        raise click.UsageError("-n 0 shows nothing; leave it out, or add -f to show only what comes")
     try:
         running = proxy.find(home)
         fresh = _ask(running, f"{PATH}?last={KEPT}") if running else None

@@ -12,7 +12,25 @@ from home.paths import Home
 from routing.words import Account, Reserves
 
 MOST = 99
-PERCENT = click.IntRange(0, MOST)
+
+
+class Percent(click.ParamType[int]):
+    """A whole percent."""
+
+    name = "percent"
+
+    def convert(self, value: str | int, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Read what was typed."""
+        try:
+            percent = int(value)
+        except ValueError:
+            percent = -1
+        if not 0 <= percent <= MOST:
+            self.fail(f"PERCENT is a whole percent from 0 to {MOST}", param, ctx)
+        return percent
+
+
+PERCENT = Percent()
 
 
 @click.command
@@ -42,12 +60,13 @@ def reserve(home: Home, *, name: str, session: int | None, week: int | None, off
 
     is_change = off or session is not None or week is not None
     (account,) = change_all(home, (name,), change, is_change=is_change)
-    click.echo(json.dumps(book.describe(account), indent=2) if as_json else _said(account))
+    click.echo(json.dumps(book.describe(account), indent=2) if as_json else _said(account, is_change=is_change))
 
 
-def _said(account: Account) -> str:
+def _said(account: Account, *, is_change: bool) -> str:
     kept = account.reserves
     if not kept:
         return f"{account.name} holds nothing back"
     parts = [f"{part:.0%} of {of}" for part, of in ((kept.session, "its 5 hours"), (kept.week, "its week")) if part]
-    return f"{account.name} holds back {' and '.join(parts)}"
+    undo = f"; undo: flowpool reserve {account.name} --off" if is_change else ""
+    return f"{account.name} holds back {' and '.join(parts)}{undo}"

@@ -5,12 +5,14 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict
+from math import isnan
 from typing import TYPE_CHECKING
 
 import click
 
 from flowpool import workloads
 from flowpool.errors import Failure
+from flowpool.unwinding import unwinding
 from home.paths import Home
 from routing.rules import Routing
 from routing.scoring import STRATEGIES
@@ -30,12 +32,12 @@ No account is asked, and no setting read. Served is shown in percents of the mos
 KIND is one of: {", ".join(workloads.KINDS)}. history is what your request log holds.
 
 \b
-FILE is JSON; times in seconds from the start, capacities in units:
-  accounts  [{{name, size, window_5h, week, week_resets_at,
-              models: {{family: share of the week}}}}]
+FILE is JSON; times in seconds, capacities in units; ? may be left out:
+  accounts  [{{name, window_5h, week, week_resets_at; size?,
+              models? {{family: share of the week}}}}]
   turns     [{{at, conversation, model, context, fresh, output, ttl}}]
-  outside   [{{at, account, units}}]; may be left out
-  cost      {{read, fresh, write, output}}; may be left out
+  outside?  [{{at, account, units}}]
+  cost?     {{read, fresh, write, output}}
   unit_tokens: how many tokens of cost 1 make a unit
 """
 HISTORY = "history"
@@ -53,12 +55,7 @@ type Group = tuple[str, "list[Made | Workload]"]
 )
 @click.option("--strategy", metavar="NAME", type=click.Choice(tuple(STRATEGIES)), help="The one to play.")
 @click.option("--all", "plays_all", is_flag=True, help="Play every strategy.")
-@click.option(
-    "--seeds",
-    metavar="N",
-    type=click.IntRange(1, MOST_SEEDS),
-    help="Make up so many of each KIND.",
-)
+@click.option("--seeds", metavar="N", type=click.IntRange(1, MOST_SEEDS), help="Make up so many of each KIND.")
 @click.option(
     "--wait",
     metavar="SECONDS",
@@ -75,12 +72,7 @@ type Group = tuple[str, "list[Made | Workload]"]
 @click.option(
     "--days", metavar="N", type=click.IntRange(1, MOST_DAYS), help="How far back history goes; 14 if left out."
 )
-@click.option(
-    "--jobs",
-    metavar="N",
-    type=click.IntRange(1, MOST_JOBS),
-    help="How many plays run at a time.",
-)
+@click.option("--jobs", metavar="N", type=click.IntRange(1, MOST_JOBS), help="How many plays run at a time.")
 @click.option("--markdown", is_flag=True, help="Print the tables as Markdown.")
 @click.option("--json", "as_json", is_flag=True, help="Print the sums of all as JSON.")
 @click.pass_obj
@@ -105,17 +97,22 @@ def simulate(
         raise click.UsageError("--markdown and --json exclude each other")
     if accounts == 0:
         raise click.UsageError("--accounts 0 leaves nobody to serve; say how many, or -1")
+    if isnan(wait):  # it is beyond every range, and passes each
+        raise click.UsageError("--wait nan is no number of seconds")
     if not wanted and seeds is None:
         raise click.UsageError("say what to play: --workload FILE, or --seeds N for what is made up")
     if days is not None and HISTORY not in wanted:
         raise click.UsageError("--days goes with --workload history")
+    if seeds is not None and wanted and not workloads.KINDS.keys() & set(wanted):
+        raise click.UsageError("--seeds goes with a KIND; what a file or history holds is played once")
     names = tuple(STRATEGIES) if plays_all else (strategy or Routing().strategy,)
-    groups = _groups(home, wanted, seeds or 1, days)
     jobs = jobs or os.cpu_count() or 1
-    if accounts == -1:
-        _fewer(groups, names, wait, jobs, markdown=markdown, as_json=as_json)
-    else:
-        _compare(groups, names, wait, accounts, jobs, markdown=markdown, as_json=as_json)
+    with unwinding():
+        groups = _groups(home, wanted, seeds or 1, days)
+        if accounts == -1:
+            _fewer(groups, names, wait, jobs, markdown=markdown, as_json=as_json)
+        else:
+            _compare(groups, names, wait, accounts, jobs, markdown=markdown, as_json=as_json)
 
 
 def _groups(home: Home | None, wanted: tuple[str, ...], seeds: int, days: int | None) -> list[Group]:
@@ -130,7 +127,7 @@ def _groups(home: Home | None, wanted: tuple[str, ...], seeds: int, days: int | 
         elif name == HISTORY:
             groups.append((name, [_history(home, days)]))
         else:
-            groups.append((name, [read(name)]))
+            groups.append((name, [read(name, kinds=(*workloads.KINDS, HISTORY), tell=_tell)]))
     return groups
 
 
@@ -140,8 +137,12 @@ def _history(home: Home | None, days: int | None) -> Workload:
     assert home is not None  # noqa: S101  # the group of commands gives it
     told = history(home, days or DAYS)
     for line in told.notes:
-        click.echo(f"flowpool: {line}", err=True)
+        _tell(line)
     return told.workload
+
+
+def _tell(line: str) -> None:
+    click.echo(f"flowpool: {line}", err=True)
 
 
 def _compare(
@@ -161,15 +162,15 @@ def _compare(
     for result in _results(groups, names, wait, accounts, jobs):
         results.append(result)
         if not as_json:
-            _show([result], names, result.title, markdown=markdown)
+            _show([result], names, result.title, waits=wait > 0, markdown=markdown)
     if as_json:
         sums = {name: asdict(totals(results, name)) for name in names}
         sure = confidence(results, names, Routing().strategy)
         click.echo(json.dumps({**sums, "bound": bound_of_all(results), "confidence": sure}))
     elif len(results) > 1:
-        _show(results, names, "all", markdown=markdown)
+        _show(results, names, "all", waits=wait > 0, markdown=markdown)
     if not all(result.is_bounded for result in results):
-        click.echo(f"flowpool: {WITHOUT_BOUND}", err=True)
+        _tell(WITHOUT_BOUND)
 
 
 def _results(
@@ -224,11 +225,12 @@ def _fewer(
         click.echo(json.dumps({**sums, "bound": None, "without": {one.title: document(one) for one in found}}))
 
 
-def _show(results: "Sequence[Result]", names: Sequence[str], title: str, *, markdown: bool) -> None:
+def _show(results: "Sequence[Result]", names: Sequence[str], title: str, *, waits: bool, markdown: bool) -> None:
     from flowpool.views import simulate as view  # noqa: PLC0415
 
     title = view.title_of(title, is_bounded=all(result.is_bounded for result in results))
-    _print(title, view.HEADINGS, [view.cells(name, results) for name in names], markdown=markdown)
+    headings, rows = view.compared(results, names, Routing().strategy, waits=waits)
+    _print(title, headings, rows, markdown=markdown)
 
 
 def _print(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]], *, markdown: bool) -> None:

@@ -1,6 +1,7 @@
 """`flowpool status`: asks the running proxy how the pool stands."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import click
@@ -9,7 +10,9 @@ from flowpool import document, proxy
 from flowpool.arguments import pass_home
 from flowpool.document import Plain, Status
 from flowpool.proxy import Proxy
+from home import running
 from home.paths import Home
+from home.running import CHANGED
 
 PATH = "/_flowpool/status"
 
@@ -20,7 +23,7 @@ PATH = "/_flowpool/status"
 def status(home: Home, as_json: bool) -> None:
     """Show the accounts, how full they are and who serves next."""
     found = proxy.find(home)
-    plain, picture = (found and _ask(found)) or _alone(home)
+    plain, picture = (found and _ask(home, found)) or _alone(home)
     if as_json:
         click.echo(json.dumps(plain, indent=2))
         return
@@ -30,15 +33,22 @@ def status(home: Home, as_json: bool) -> None:
     show(view(picture, datetime.now(UTC)))
 
 
-def _ask(proxy: Proxy) -> tuple[Plain, Status] | None:
-    """Return what the proxy says; None when nothing listens there."""
+def _ask(home: Home, proxy: Proxy) -> tuple[Plain, Status] | None:
+    """Return what the proxy says, and what it cannot know; None when nothing listens there."""
     data = proxy.get(PATH)
     if data is None:
         return None
     try:
-        return document.parse(data)
+        plain, picture = document.parse(data)
     except ValueError as error:
         raise proxy.strange() from error
+    found = running.read(home.running)
+    if found is None or not running.is_changed(found, home.config):
+        return plain, picture
+    changed = f"config.toml was {CHANGED}"
+    return plain | {"notices": [*plain.get("notices", ()), changed]}, replace(
+        picture, notices=(*picture.notices, changed)
+    )
 
 
 def _alone(home: Home) -> tuple[Plain, Status]:

@@ -75,6 +75,7 @@ class Story:
     path: str
     model: str
     family: str
+    session: str
     conversation: str
     size: int | None
     streams: bool | None
@@ -98,7 +99,19 @@ class Story:
 def of_line(line: Mapping[str, Any]) -> Plain:
     """Make the story of which only the ledger's line is left."""
     attempts = [{**one, "because": None, "sent_at": None, "took_ms": None, "waited_ms": None} for one in line["tried"]]
-    unknown = ("family", "size", "stream", "side", "strategy", "warm", "home", "choices", "waited_ms", "heartbeats")
+    unknown = (
+        "family",
+        "session",
+        "size",
+        "stream",
+        "side",
+        "strategy",
+        "warm",
+        "home",
+        "choices",
+        "waited_ms",
+        "heartbeats",
+    )
     story = {name: value for name, value in line.items() if name != "tried"} | dict.fromkeys(unknown)
     return story | {"conversation": (line["conversation"] or "")[:SHORT] or None, "attempts": attempts, "kept": False}
 
@@ -114,7 +127,8 @@ def read(told: Mapping[str, Any]) -> Story:
 def _read(told: Mapping[str, Any]) -> Story:
     return Story(
         kept=told.get("kept", True) is True,
-        id=clean(told["id"]),
+        id=_id(told["id"]),
+        session=_text(told.get("session")),  # stories of before have none
         at=_moment(told["at"]),
         **{
             name: _text(told[name])
@@ -210,6 +224,12 @@ def _seconds(milliseconds: Any) -> float:
 def _moment(value: Any) -> datetime:
     moment = datetime.fromisoformat(value)
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _id(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError("an id is text")
+    return clean(value)
 
 
 def _text(value: Any) -> str:

@@ -69,11 +69,10 @@ def find(home: Home, beginning: str) -> Plain:
 
 
 def _only(found: dict[str, Plain], beginning: str) -> Plain:
+    if not found and beginning == LAST:
+        raise Failure("no request yet; send one first: through what `flowpool env` prints")
     if not found:
-        known = (
-            "no request is known yet" if beginning == LAST else f"no request whose id begins with {beginning} is known"
-        )
-        raise Failure(f"{known}; {LISTED}")
+        raise Failure(f"no request whose id begins with {beginning} is known; {LISTED}")
     if len(found) > 1:
         raise Failure(f"several requests begin with {beginning}: {', '.join(list(found)[:MOST])}; give more letters")
     return next(iter(found.values()))

@@ -2,13 +2,15 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from flowpool.errors import Failure
+from flowpool.errors import WrongFileError
+from flowpool.workload_keys import near_misses
+from home.checks import nearest
 from routing.simulation.workload import Workload, family_of
 
 type Number = tuple[str, float, float, float]
@@ -17,16 +19,32 @@ type Number = tuple[str, float, float, float]
 YEARS = 10 * 366 * 86400.0  # seconds
 MOST = 1e15  # units, tokens, prices
 LEAST = 1e-9  # of what may not be nothing
+CONVERSATION = "conversation"
+SAYS = "what a workload holds, says: flowpool simulate --help"
 
 _PLACE = re.compile(r" - at `(?:key in )?\$\.?(.*)`$")
 
 _MISSING = re.compile(r"Object missing required field `(\w+)`")
 
 
-def read(path: str) -> Workload:
-    """Read a file; Failure when it is no workload, OSError when it is not to be read."""
+def read(path: str, *, kinds: Sequence[str] = (), tell: Callable[[str], object] = lambda _: None) -> Workload:
+    """Read a file; WrongFileError when it is no workload, or not to be read.
+
+    kinds: what else could have been meant, where there is no file. tell: is given one line when keys are passed over that look like known ones, also of a file that is refused.
+    """
     try:
-        workload = msgspec.json.decode(Path(path).read_bytes(), type=Workload)
+        data = Path(path).read_bytes()
+    except FileNotFoundError:
+        raise WrongFileError(
+            f"{path}: there is no such file, and no kind of that name; {_meant(path, kinds)}"
+        ) from None
+    except OSError as error:
+        raise WrongFileError(f"{path}: {error.strerror}; run: ls -ld '{path}'") from None
+    try:
+        near = near_misses(msgspec.json.decode(data))
+        if near:
+            tell(f"{path}: passed over, as there is no such key: {', '.join(near)}")
+        workload = _decoded(data)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise _failure(path, _said(error)) from None
     fault = next(_faults(workload), None)
@@ -40,8 +58,33 @@ def convert(tree: dict[str, Any]) -> Workload:
     return msgspec.convert(tree, Workload)
 
 
-def _failure(path: str, fault: str) -> Failure:
-    return Failure(f"{path}: {fault}; what a workload holds, says: flowpool simulate --help")
+def _meant(name: str, kinds: Sequence[str]) -> str:
+    """Say which kinds there are, and which of them was meant."""
+    near = nearest(name.lower(), kinds)
+    return f"{f'did you mean {near}? ' if near else ''}the kinds are: {', '.join(kinds)}"
+
+
+def _decoded(data: bytes) -> Workload:
+    """Read it as it should be; where it is not, take what other programs write for the same."""
+    try:
+        return msgspec.json.decode(data, type=Workload)
+    except msgspec.ValidationError:
+        return convert(_plainer(msgspec.json.decode(data)))
+
+
+def _plainer(tree: Any) -> Any:
+    """Leave out what is null, and write out conversations that are numbers."""
+    if isinstance(tree, list):
+        return [_plainer(one) for one in tree]
+    if not isinstance(tree, dict):
+        return tree
+    found = {key: _plainer(value) for key, value in tree.items() if value is not None}
+    talk = found.get(CONVERSATION)
+    return found | {CONVERSATION: f"{talk}"} if isinstance(talk, int) and not isinstance(talk, bool) else found
+
+
+def _failure(path: str, fault: str) -> WrongFileError:
+    return WrongFileError(f"{path}: {fault}; {SAYS}")
 
 
 def _said(error: Exception) -> str:
@@ -65,6 +108,8 @@ def _faults(workload: Workload) -> Iterator[str]:
     for place, plan in enumerate(workload.accounts):
         if names[plan.name] > 1:
             yield f"accounts[{place}].name: {plan.name!r} is the name of two"
+        if "" in plan.models:
+            yield f"accounts[{place}].models: '' is no model"
         families = Counter(map(family_of, plan.models))
         if families and max(families.values()) > 1:
             yield f"accounts[{place}].models: {families.most_common(1)[0][0]!r} is named twice"

@@ -1,5 +1,6 @@
 """running.json: which proxy runs and where it listens."""
 
+import hashlib
 import json
 import os
 import sys
@@ -13,24 +14,41 @@ from credentials import files
 from credentials.errors import FileFault
 from home.checks import Address
 
+CHANGED = "changed since the proxy started; restart it to take it up"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Running:
     """One proxy that accepts requests.
 
     pid: of the process that listens. listen: the real addresses by kind of client ("claude"), no port 0.
-    started: aware UTC.
+    started: aware UTC. config: digest() of config.toml as it was taken up; empty when not known.
     """
 
     pid: int
     listen: Mapping[str, Address]
     started: datetime
+    config: str = ""
+
+
+def digest(path: Path) -> str:
+    """Tell one content of a file from another; empty when it cannot be read, also when it is not there."""
+    try:
+        data = files.read(path, private=False)
+    except FileFault:
+        return ""
+    return "" if data is None else hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+def is_changed(running: Running, path: Path) -> bool:
+    """Tell whether config.toml is not what the proxy took up."""
+    return bool(running.config) and digest(path) != running.config
 
 
 def write(path: Path, running: Running) -> None:
     """Say that a proxy runs, once it accepts; raise FileFault."""
     listen = {name: str(address) for name, address in running.listen.items()}
-    document = {"pid": running.pid, "listen": listen, "started": running.started.isoformat()}
+    document = {"pid": running.pid, "listen": listen, "started": running.started.isoformat(), "config": running.config}
     files.write(path, json.dumps(document).encode())
 
 
@@ -60,15 +78,16 @@ def _read(path: Path) -> Running | None:
 
 
 def _parse(document: object) -> Running:
+    config = ""
     match document:
-        case {"pid": int(pid), "listen": dict(listen), "started": str(started)} if pid > 1 and listen:
+        case {"pid": int(pid), "listen": dict(listen), "started": str(started), **more} if pid > 1 and listen:
             addresses = {str(name): Address.parse(str(address)) for name, address in listen.items()}
-            moment = datetime.fromisoformat(started)
+            moment, config = datetime.fromisoformat(started), str(more.get("config", ""))
         case _:
             raise ValueError("not a running proxy")
     if moment.tzinfo is None:
         raise ValueError("a time without its zone")
-    return Running(pid=pid, listen=addresses, started=moment)
+    return Running(pid=pid, listen=addresses, started=moment, config=config)
 
 
 if sys.platform == "win32":

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
+from typing import NamedTuple
 
 from routing.readings import JITTER, Reading, Source, lapsed
 from routing.words import Account, AccountId
@@ -29,8 +30,7 @@ type TallyKey = tuple[AccountId, str]
 """An account and the key of a window."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
+class Tally(NamedTuple):
     """What was paid while a window filled up; cost: in tokens of fresh input. share: by how much, 1 is a whole window."""
 
     cost: float
@@ -121,9 +121,9 @@ class Capacities:
         account, window = key
         tallies = self._tallies.setdefault(window, {})
         held = tallies.get(account)
-        fresh = Tally(cost=cost, share=more) if held is None else Tally(cost=held.cost + cost, share=held.share + more)
-        is_old = fresh.share > LASTING
-        tallies[account] = Tally(cost=fresh.cost / 2, share=fresh.share / 2) if is_old else fresh
+        if held is not None:
+            cost, more = held.cost + cost, held.share + more
+        tallies[account] = Tally(cost / 2, more / 2) if more > LASTING else Tally(cost, more)
         self._known.pop(window, None)
 
     def _estimates(self, window: str) -> Mapping[AccountId, float]:

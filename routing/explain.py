@@ -13,6 +13,7 @@ from routing.readings import Reading, used_at
 from routing.rules import Routing
 from routing.scoring import Place, place, toss
 from routing.strategies.contract import Candidate, Free, Liking, Strategy
+from routing.telling import ONLY, told
 from routing.words import Account, AccountId
 
 _UNLIKED = Liking((float("inf"),), "fewest requests in flight")  # of which a strategy knows too little
@@ -72,6 +73,7 @@ class Explanation:
 
     barred: the accounts that might not serve. liked: what the strategy thought of the others; empty when it was not asked.
     warm: the account that had the conversation's prompt cache. home: the one that served it last, however long ago.
+    full: of the barred, those that only lacked a place below their caps. pinned: those that the request was wished to go to.
     """
 
     at: datetime
@@ -81,6 +83,8 @@ class Explanation:
     liked: Mapping[AccountId, Liked]
     warm: AccountId | None = None
     home: AccountId | None = None
+    full: frozenset[AccountId] = frozenset()
+    pinned: tuple[AccountId, ...] = ()
 
     def accounts(self) -> tuple[Weighed, ...]:
         """Put it into words: the accounts that may serve first, the best liked at the top."""
@@ -94,13 +98,25 @@ class Explanation:
                 account=account.id,
                 name=account.name,
                 may=its is None,
-                because=its.because if its is not None else liked.because if liked is not None else _MAY,
+                because=its.because if its is not None else self._words(account.id, liked),
                 row=None if its is None else its.row,
                 until=None if its is None else its.until,
                 order=None if its is not None or liked is None else liked.order,
                 leases=leases,
                 windows=_windows(readings, self.at),
             )
+
+    def _words(self, account: AccountId, liked: Liked | None) -> str:
+        """Say of one that may serve whether it was wished for, and what was thought of it, else where the conversation lives."""
+        words = [] if not self.pinned else ["pinned" if account in self.pinned else "not pinned"]
+        if liked is not None:
+            words += [] if liked.because == ONLY and words else [liked.because]
+        elif self.warm is not None and (self.warm not in self.barred or self.warm in self.full):
+            words.append(f"its conversation lives {'here' if account == self.warm else f'on {self._name(self.warm)}'}")
+        return "; ".join(words) or _MAY
+
+    def _name(self, account: AccountId) -> str:
+        return next((its.account.name for its in self.stood if its.account.id == account), account)
 
 
 def likes(free: Free, strategy: Strategy, rules: Routing) -> dict[AccountId, Liked]:
@@ -110,7 +126,8 @@ def likes(free: Free, strategy: Strategy, rules: Routing) -> dict[AccountId, Lik
     places = {one.account.id: place(one, strategy, rules, free.now, latest=free.latest) for one in free.candidates}
     first = min(places.values())
     front = tuple(one for one in free.candidates if places[one.account.id] == first)
-    found = strategy.order(replace(free, candidates=front))
+    among = replace(free, candidates=front)
+    found = strategy.order(among)
     likings = {one.account.id: found.get(one.account.id, _UNLIKED) for one in front}
 
     def key(one: Candidate) -> tuple[object, ...]:
@@ -118,9 +135,13 @@ def likes(free: Free, strategy: Strategy, rules: Routing) -> dict[AccountId, Lik
         likes = likings.get(account, _UNLIKED)
         return places[account], likes.key, one.leases, toss(free.demand.conversation, account), account
 
-    ordered = [one.account.id for one in sorted(free.candidates, key=key)]
+    best = sorted(free.candidates, key=key)
+    ordered = [one.account.id for one in best]
     because = {i: likings[i].because if i in likings else _BEHIND[_field(places[i], first)] for i in ordered}
-    if len(front) == 1 and len(ordered) > 1:
+    because |= told(strategy, among, found, [one for one in best if one.account.id in likings])
+    if len(ordered) == 1:
+        because[ordered[0]] = ONLY
+    elif len(front) == 1:
         because[ordered[0]] = _BEFORE[_field(places[ordered[1]], first)]
     return {account: Liked(order, because[account]) for order, account in enumerate(ordered, 1)}
 

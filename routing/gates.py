@@ -7,6 +7,13 @@ from routing.holds import AccountHolds, barring
 from routing.words import Account, Demand
 
 
+def may_serve(account: Account, demand: Demand, holds: AccountHolds, now: datetime) -> bool:
+    """Whether nothing keeps the account from serving; bar() says what does."""
+    if not account.enabled or account.provider != demand.provider:
+        return False
+    return not (holds and barring(holds, demand, now))
+
+
 def bar(account: Account, demand: Demand, holds: AccountHolds, now: datetime) -> Barred | None:
     """Say what keeps the account from serving; None when it may. Of several holds, the one that ends last speaks."""
     if not account.enabled:

@@ -1,5 +1,6 @@
 """Whose turn it was: in which order free choices were sent to accounts."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from routing.words import Account, AccountId
@@ -19,9 +20,10 @@ class Given:
         self._at[account.id] = self._count
         self._latest[account.provider] = account.id
 
-    def at(self, account: AccountId) -> int:
-        """The ordinal of its latest one; 0 when it had none."""
-        return self._at.get(account, 0)
+    @property
+    def ordinals(self) -> Mapping[AccountId, int]:
+        """The ordinals of each account's latest one; one that had none is absent."""
+        return self._at
 
     def latest(self, provider: str) -> AccountId | None:
         """The account that got the provider's latest one."""

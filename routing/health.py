@@ -43,8 +43,9 @@ class Check:
     def accepted(self, at: datetime, *, is_certain: bool = False) -> "Check":
         """Begin anew after an acceptance; the time of a mere success is noted once a minute (is_certain: always)."""
         known = self.checked_at
-        is_news = is_certain or known is None or abs(at - known) >= REST
-        return Check(checked_at=at if is_news else known)
+        if is_certain or known is None or abs(at - known) >= REST:
+            return Check(checked_at=at)
+        return self.unscheduled() if self.failures or self.next_at else self
 
     def delayed(self, at: datetime) -> "Check":
         """Look again at the same distance: this time nothing could be told."""

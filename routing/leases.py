@@ -1,5 +1,6 @@
 """Requests in flight, counted per account so that new conversations do not herd."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from routing.words import AccountId, ConversationId, Demand, ExchangeId
@@ -51,6 +52,11 @@ class Leases:
         """End every claim on an account that was removed."""
         for lease in [lease for lease in self._by_exchange.values() if lease.account == account]:
             self.end(lease.exchange)
+
+    @property
+    def counts(self) -> Mapping[AccountId, int]:
+        """How many requests are in flight on each account; one without any is absent."""
+        return self._counts
 
     def count(self, account: AccountId) -> int:
         """How many requests are in flight on the account."""

@@ -87,9 +87,11 @@ class Load:
         if talk is None:
             talk = Talk(family=demand.family, at=at, weight=demand.weight, ratio=self.paces.ratio)
         talk.context = self.paces.length(demand, talk)
-        self._stop((demand.conversation, demand.model), talk)
-        talk.account = account
-        self._go((demand.conversation, demand.model), talk, at)
+        key = (demand.conversation, demand.model)
+        if talk.account != account:
+            self._stop(key, talk)
+            talk.account = account
+        self._go(key, talk, at)
 
     def refused(self, exchange: ExchangeId, demand: Demand) -> None:
         """The account did not take the request: its conversation wants nothing there."""
@@ -104,7 +106,6 @@ class Load:
         talk = self.find(demand)
         if talk is not None and demand.conversation is not None and spent.prompt:
             self.paces.learn(talk, demand, spent, at)
-            self._stop((demand.conversation, demand.model), talk)
             self._go((demand.conversation, demand.model), talk, at)
 
     def ended(self, exchange: ExchangeId) -> None:
@@ -150,13 +151,14 @@ class Load:
         return [*found, own] if own is not None and own not in found else found
 
     def _go(self, key: TalkKey, talk: Talk, at: datetime) -> None:
-        """Count its pace where it is."""
+        """Count its pace where it is, instead of what was counted of it there."""
         talk.at = at
         self._talks.pop(key, None)
         self._talks[key] = talk
         if talk.account is not None:
+            before = 0 if self._working.pop(key, None) is None else talk.pledge
             talk.pledge = self.paces.pledge(talk)
-            self.pledged.add(talk.account, talk.family, talk.pledge)
+            self.pledged.add(talk.account, talk.family, talk.pledge - before)
             self._working[key] = talk
         self._sweep(at)
 

@@ -27,7 +27,7 @@ class Outage:
 def outage(memory: Memory, provider: str, now: datetime) -> Outage | None:
     """Find whether the login of every enabled account fails; None when one serves, or there is none."""
     enabled = [account for account in memory.accounts.values() if account.enabled and account.provider == provider]
-    failing = [_failing(memory.holds.get(account.id, ()), now) for account in enabled]
+    failing = [_failing(memory.held.holds.get(account.id, ()), now) for account in enabled]
     if not enabled or not all(failing):
         return None
     begun = [min(known) for holds in failing if (known := [h.began_at for h in holds if h.began_at is not None])]

@@ -20,6 +20,8 @@ from routing.stickiness import BOUND, StickKey
 from routing.words import AccountId, ConversationId, Demand
 
 MOST_LAUNCHES = 1_000
+LONGEST_SESSION = 256
+SESSION_RULE = f"1 to {LONGEST_SESSION} characters on one line"
 ALL, FORCED, OWN, LAUNCH, HEEDED = "all", "forced", "own", "launch", "heeded"
 SCOPES = frozenset({ALL, FORCED, OWN, LAUNCH, HEEDED})
 _TICK = timedelta(microseconds=1)
@@ -89,7 +91,10 @@ class Pins:
         if demand.pin is not None:
             known = self._launches.get(_launch(demand))
             if known is None or known.accounts != (demand.pin,):
-                _put_last(self._launches, _launch(demand), Pin(accounts=(demand.pin,), at=at), MOST_LAUNCHES)
+                known = Pin(accounts=(demand.pin,), at=at)
+            _put_last(self._launches, _launch(demand), known, MOST_LAUNCHES)
+        else:
+            self._unlaunched(demand)
         own = self.own(demand)
         is_elsewhere = own is not None and account not in own.accounts
         if demand.conversation is not None and (is_elsewhere or (self.of_all is not None and account != warm)):
@@ -109,8 +114,19 @@ class Pins:
             return Pin(accounts=(account,), at=_NEWEST)
         return None if self._is_void(known) else known
 
+    def _unlaunched(self, demand: Demand) -> None:
+        """Forget that the session was launched so, for it names nobody now; named again, that is a new launch, which nothing yielded."""
+        known = self._launches.get(_launch(demand))
+        if known is not None and not self._is_void(known):
+            del self._launches[_launch(demand)]
+
     def _is_void(self, launch: Pin) -> bool:
         return self.forced_at is not None and launch.at <= self.forced_at
+
+    def named(self, demand: Demand) -> tuple[AccountId, ...]:
+        """List the accounts that are wished for: its own pin's, else those of the pin of all."""
+        pin = self.own(demand) or self.of_all
+        return () if pin is None else pin.accounts
 
     def spent(self, demand: Demand) -> tuple[AccountId, ...]:
         """List the accounts whose reserves the request may use."""
@@ -179,6 +195,11 @@ class Pins:
                 self._heeded.setdefault((ConversationId(name), model), pin.at)
             elif scope in (OWN, LAUNCH):  # any other is of a newer flowpool
                 (self._own if scope == OWN else self._launches).setdefault(name, pin)
+
+
+def is_session(text: str) -> bool:
+    """Tell whether a person may pin a session or conversation of this id; what cannot be printed could not be shown, nor all of it kept."""
+    return 0 < len(text) <= LONGEST_SESSION and text.isprintable()
 
 
 def still_wished(kept: Mapping[PinKey, Pin], accounts: Collection[AccountId], now: datetime) -> dict[PinKey, Pin]:

@@ -6,7 +6,7 @@ kept, the baseline: use since then is recent.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from types import MappingProxyType
 
@@ -123,9 +123,11 @@ def grown(held: Levels | None, used: float, reading: Reading) -> Levels:
     if used > top.used:
         levels = (*levels, Level(used, max(at, top.last), max(at, top.last)))
     elif used == top.used:
-        levels = (*levels[:-1], replace(top, last=max(at, top.last)))
+        levels = (*levels[:-1], Level(used, top.first, max(at, top.last)))
     levels = lately(levels, at)
-    return Levels(resets_at or (held.resets_at if held else None), (levels[0], *levels[1:][-BOUND:]))
+    if len(levels) > BOUND + 1:
+        levels = (levels[0], *levels[-BOUND:])
+    return Levels(resets_at or (held.resets_at if held else None), levels)
 
 
 def _is_anew(held: Levels, used: float, resets_at: datetime | None) -> bool:

@@ -1,9 +1,10 @@
 """What a provider reported of its windows, and how two reports of one window become one."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from routing.moments import microseconds
 from routing.windows import Window
 
 
@@ -30,6 +31,7 @@ class Reading:
     used: fraction of the limit, 0.0 empty to 1.0 full; providers may pass 1.0. None: not reported, which is not 0.
     resets_at: None when absent or implausible.
     sent_at: when the request went out whose answer carried it; taken_at: when that answer came.
+    ends_us: resets_at in microseconds().
     """
 
     window: Window
@@ -39,6 +41,13 @@ class Reading:
     sent_at: datetime
     taken_at: datetime
     source: Source = Source.ANSWER
+    ends_us: int | None = field(
+        init=False, repr=False, compare=False
+    )  # told once: every choice asks it of every window
+
+    def __post_init__(self) -> None:
+        """Count to its reset."""
+        object.__setattr__(self, "ends_us", None if self.resets_at is None else microseconds(self.resets_at))
 
 
 JITTER = timedelta(seconds=5)  # the same reset is reported a few seconds apart

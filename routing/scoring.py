@@ -26,7 +26,7 @@ from routing.strategies.round_robin import RoundRobin
 from routing.strategies.soonest_reset import SoonestReset
 from routing.strategies.steady import POINT
 from routing.strategies.weekly_balance import WeeklyBalance
-from routing.words import AccountId, ConversationId
+from routing.words import AccountId, ConversationId, Kind
 
 STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
     {
@@ -81,21 +81,25 @@ def place(
     latest: the account of the latest free choice. All others are nearly full a point sooner, so that an account whose readings
     jitter about switch_at is not left and returned to.
     """
-    account = candidate.account
-    switch_at = rules.switch_at if latest in (None, account.id) else rules.switch_at - POINT
-    rank = 0 if strategy.reads_ranks else _UNKNOWN if account.rank is None else account.rank
-    return Place(
-        not account.kind.is_subscription and account.rank is None,
-        is_nearly_full(candidate.readings, switch_at, now),
-        rank,
-        _measure(candidate) if strategy.reads_windows else _MEASURED,
+    return Place(*_spot(candidate, strategy, rules, now, latest))
+
+
+def _spot(
+    candidate: Candidate, strategy: Strategy, rules: Routing, now: datetime, latest: AccountId | None
+) -> tuple[bool, bool, float, int]:
+    """The same as a plain tuple: a choice makes one of each candidate."""
+    account, readings = candidate.account, candidate.readings
+    rank, is_key = account.rank, account.kind is Kind.API_KEY
+    switch_at = rules.switch_at if latest is None or latest == account.id else rules.switch_at - POINT
+    measure = _MEASURED
+    if strategy.reads_windows and not readings and not is_key:
+        measure = _BUSY_UNMEASURED if candidate.leases else _IDLE_UNMEASURED
+    return (
+        is_key and rank is None,
+        is_nearly_full(readings, switch_at, now),
+        0 if strategy.reads_ranks else _UNKNOWN if rank is None else rank,
+        measure,
     )
-
-
-def _measure(candidate: Candidate) -> int:
-    if candidate.readings or not candidate.account.kind.is_subscription:
-        return _MEASURED
-    return _BUSY_UNMEASURED if candidate.leases else _IDLE_UNMEASURED
 
 
 def is_nearly_full(readings: Iterable[Reading], switch_at: float, now: datetime) -> bool:
@@ -110,16 +114,17 @@ def is_nearly_full(readings: Iterable[Reading], switch_at: float, now: datetime)
 
 def pick(free: Free, strategy: Strategy, rules: Routing) -> Pick:
     """Choose among the candidates, of which there is at least one."""
-    places = [place(one, strategy, rules, free.now, latest=free.latest) for one in free.candidates]
-    first = min(places)
-    front = tuple([one for one, its in zip(free.candidates, places, strict=True) if its == first])
-    likings = strategy.order(free if len(front) == len(places) else replace(free, candidates=front))
+    now, latest = free.now, free.latest
+    spots = [_spot(one, strategy, rules, now, latest) for one in free.candidates]
+    first = min(spots)
+    front = tuple([one for one, its in zip(free.candidates, spots, strict=True) if its == first])
+    likings = strategy.order(free if len(front) == len(spots) else replace(free, candidates=front))
     keys = [(likings.get(one.account.id, _UNLIKED).key, one.leases) for one in front]
     smallest = min(keys)
     conversation = free.demand.conversation
     alike = [one for one, key in zip(front, keys, strict=True) if key == smallest]
     chosen = min(alike, key=lambda one: (toss(conversation, one.account.id), one.account.id))
-    return Pick(chosen.account.id, reason(chosen, first, likings, strategy))
+    return Pick(chosen.account.id, reason(chosen, Place(*first), likings, strategy))
 
 
 def toss(conversation: ConversationId | None, account: AccountId) -> bytes:

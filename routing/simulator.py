@@ -204,8 +204,8 @@ class _Play:
             attempts_refused=self._attempts_refused,
             served_units=fsum(workload.price(one.turn, warm=True) for one in served),
             lost_units=self._world.lost(ends_at),
-            rebuilt_tokens=sum(one.rebuilt for one in served),
-            moved_warm_tokens=sum(one.moved_warm for one in served),
+            rebuilt_tokens=round(fsum(one.rebuilt for one in served)),
+            moved_warm_tokens=round(fsum(one.moved_warm for one in served)),
             moves=sum(one.moved for one in served),
             waited_turns=len(self._waited_turns),
             waited_s=self._waited / _SECOND,
@@ -220,14 +220,15 @@ class _Play:
             conversation=ConversationId(turn.conversation),
             cache_ttl=timedelta(seconds=turn.ttl),
             patience=self._patience,
-            tokens=turn.context + turn.fresh,
+            tokens=round(turn.context + turn.fresh),
         )
 
 
 def _spent(met: Served) -> Spent:
     """What the answer says that it used up."""
     turn = met.turn
-    return Spent(read=turn.context - met.rebuilt, fresh=turn.fresh, written=met.rebuilt, output=turn.output)
+    read, written = round(turn.context - met.rebuilt), round(met.rebuilt)
+    return Spent(read=read, fresh=round(turn.fresh), written=written, output=round(turn.output))
 
 
 def _account(plan: Plan) -> Account:

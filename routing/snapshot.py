@@ -135,11 +135,15 @@ def _pin(pin: Pin, session: str | None, accounts: tuple[AccountPicture, ...], *,
 def picture(memory: Memory, account: Account, now: datetime) -> AccountPicture:
     """How one account stands now."""
     every = memory.pins.of_all
-    met = tuple(hold for hold in memory.holds.get(account.id, ()) if not hold.is_over(now))
+    met = tuple(hold for hold in memory.held.holds.get(account.id, ()) if not hold.is_over(now))
     is_spent = not account.reserves or (every is not None and account.id in every.accounts)
-    holds = met if is_spent else (*met, *bars(account, memory.readings.get(account.id, {}).values(), memory.lines, now))
-    readings = sorted(memory.readings.get(account.id, {}).values(), key=lambda r: (r.window.length, r.window.key))
-    lifetime = memory.logins.lifetimes.get(account.id, UNKNOWN)
+    holds = (
+        met
+        if is_spent
+        else (*met, *bars(account, memory.meters.readings.get(account.id, {}).values(), memory.meters.lines, now))
+    )
+    readings = memory.meters.of(account.id)
+    lifetime = memory.held.logins.lifetimes.get(account.id, UNKNOWN)
     state, because = _state(memory, account, holds, readings, now)
     return AccountPicture(
         account=account,
@@ -147,25 +151,25 @@ def picture(memory: Memory, account: Account, now: datetime) -> AccountPicture:
         because=because,
         expires_at=lifetime.expires_at,
         refresh_expires_at=lifetime.refresh_expires_at,
-        checked_at=memory.logins.check(account.id).checked_at,
+        checked_at=memory.held.logins.check(account.id).checked_at,
         windows=tuple(_window(reading, now) for reading in readings),
         holds=_holds(holds),
-        in_flight=memory.leases.count(account.id),
-        queued=memory.queue.count(account.id),
-        requests=memory.requests.get(account.id, 0),
-        pressure=memory.pressures.of(account.id, readings, now, reserve=account.reserves.session),
+        in_flight=memory.traffic.leases.count(account.id),
+        queued=memory.traffic.queue.count(account.id),
+        requests=memory.traffic.requests.get(account.id, 0),
+        pressure=memory.meters.pressures.of(account.id, readings, now, reserve=account.reserves.session),
     )
 
 
 def _state(
-    memory: Memory, account: Account, holds: AccountHolds, readings: list[Reading], now: datetime
+    memory: Memory, account: Account, holds: AccountHolds, readings: tuple[Reading, ...], now: datetime
 ) -> tuple[State, str]:
     if not account.enabled:
         return State.DISABLED, "disabled"
     if holds:
         return _barred(holds)
-    level, ends = expiry(memory.logins.lifetimes.get(account.id, UNKNOWN), now)
-    failed = memory.logins.unrenewed.get(account.id)
+    level, ends = expiry(memory.held.logins.lifetimes.get(account.id, UNKNOWN), now)
+    failed = memory.held.logins.unrenewed.get(account.id)
     if failed is not None and failed.until is None:
         return State.EXPIRING, _with_mend(failed.because, account)
     if level in (Level.URGENT, Level.OVER):
@@ -189,7 +193,7 @@ def _state_of(hold: Hold) -> State:
     return State.BUDGET_SPENT if is_spent else State.HELD
 
 
-def _by_use(readings: list[Reading], now: datetime) -> tuple[State, str]:
+def _by_use(readings: tuple[Reading, ...], now: datetime) -> tuple[State, str]:
     if not readings:
         return State.UNMEASURED, "no answer has shown its windows yet"
     used, key = max((used_at(reading, now) or 0.0, reading.window.key) for reading in readings)

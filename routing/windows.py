@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from types import MappingProxyType
 from typing import Self
@@ -28,11 +28,17 @@ class Window:
     """One span of counting.
 
     line: the model line that alone it counts; None for a shared window, which counts every request.
+    is_long: whether it is a week or longer.
     """
 
     key: str
     length: timedelta
     line: str | None = None
+    is_long: bool = field(init=False, repr=False, compare=False)  # told once: every choice asks it of every window
+
+    def __post_init__(self) -> None:
+        """Compare its length."""
+        object.__setattr__(self, "is_long", self.length >= WEEK)
 
     @classmethod
     def parse(cls, key: str) -> Self | None:

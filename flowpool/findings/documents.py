@@ -2,9 +2,9 @@
 
 from credentials import files
 from credentials.errors import Unreadable
-from flowpool.findings.finding import Finding, editing, fail, ok, skip, told
+from flowpool.findings.finding import Finding, editing, fail, ok, skip, told, warn
 from home import accounts as book
-from home import settings
+from home import running, settings
 from home.errors import HomeError
 from home.paths import Home
 from home.settings import Settings
@@ -19,6 +19,9 @@ def config(home: Home) -> tuple[Settings | None, Finding]:
         chosen = settings.parse(home.config, data or b"")
     except (HomeError, Unreadable) as error:
         return None, fail(CONFIG, *told(error, editing(home.config)))
+    proxy = running.read(home.running)
+    if proxy is not None and running.is_changed(proxy, home.config):
+        return chosen, warn(CONFIG, f"{home.config} was {running.CHANGED}", f"kill {proxy.pid}, then flowpool serve")
     if data is None:
         return chosen, ok(CONFIG, f"{home.config} is not there yet: the defaults hold")
     return chosen, ok(CONFIG, f"{home.config}")

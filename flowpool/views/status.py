@@ -1,5 +1,6 @@
 """The screen of `status`."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,6 +14,7 @@ from rich.text import Text
 
 from flowpool.document import AccountLine, HoldLine, Status, WindowLine
 from routing.mending import mending
+from routing.verdicts import RESERVE_ROW
 
 type Local = Callable[[datetime], datetime]
 
@@ -34,12 +36,14 @@ WORDS = {  # of states that are shown under another name
     "auth_dead": "login fails",
     "broken": "no secret",
 }
+HELD, RESERVED = "held", "at reserve"  # a state, and how it is shown where nothing but a reserve bars
 MENDED_BY_HAND = frozenset({"auth_dead", "broken"})  # states that only a new credential ends
 MAY_SERVE = frozenset({"unmeasured", "expiring", "held"})  # states of accounts without windows that may be chosen
 ANY, OTHERS = "any", "other models"  # of the families that `next` names, and how it is shown
 NARROW = 72  # letters of a line, below which columns leave no room for words
 NEARLY_FULL = 0.9  # of a window, from which its number is coloured
 SOON = timedelta(days=6)  # within which a weekday's name is clear
+MINUTE = timedelta(minutes=1)  # within which a clock's minute would say nothing
 
 
 def view(status: Status, now: datetime, local: Local = datetime.astimezone) -> RenderableType:
@@ -92,10 +96,17 @@ class _Accounts:
 def _row(account: AccountLine, now: datetime, local: Local) -> _Row:
     return _Row(
         name=Text(account.name),
-        state=Text(WORDS.get(account.state, account.state), style=COLOURS.get(account.state, "")),
+        state=Text(_word(account), style=COLOURS.get(account.state, "")),
         used=Text("\n").join(_window(window, now, local) for window in account.windows),
         why=Text("\n".join(_why(account, now, local))),
     )
+
+
+def _word(account: AccountLine) -> str:
+    """What a state is called; an account that only its reserve bars has met no refusal."""
+    if account.state == HELD and account.holds and all(hold.row == RESERVE_ROW for hold in account.holds):
+        return RESERVED
+    return WORDS.get(account.state, account.state)
 
 
 def _head(status: Status) -> Text:
@@ -188,6 +199,8 @@ def _why(account: AccountLine, now: datetime, local: Local) -> list[str]:
     lines += [_hold(hold, now, local) for hold in account.holds if hold.because != account.because]
     if account.state in MENDED_BY_HAND and "run: " not in account.because:
         lines.append(f"run: {mending(account.kind, account.name)}")
+    if any(hold.row == RESERVE_ROW for hold in account.holds):
+        lines.append(f"run: flowpool reserve {account.name} --off, or flowpool pin {account.name}")
     if account.pressure:
         lines.append(f"{account.pressure.because}, full {clock(account.pressure.runs_out_at, now, local)}")
     lines += _prime(account, now, local)
@@ -221,13 +234,21 @@ def _because(account: AccountLine, now: datetime, local: Local) -> str:
     ends = [hold.until for hold in account.holds if hold.because == account.because and hold.until]
     if not ends or " until " in account.because:
         return account.because
-    return f"{account.because}, until {clock(max(ends), now, local)}"
+    return f"{account.because}, {_end(max(ends), now, local)}"
 
 
 def _hold(hold: HoldLine, now: datetime, local: Local) -> str:
     scope = "" if hold.scope == "account" else f"{hold.scope} "
-    until = f"until {clock(hold.until, now, local)}" if hold.until else "until mended"
+    until = _end(hold.until, now, local) if hold.until else "until mended"
     return f"{scope}{until}: {hold.because}"
+
+
+def _end(moment: datetime, now: datetime, local: Local) -> str:
+    """Say when a hold ends; within a minute in seconds, for its minute may be the one that is shown."""
+    left = moment - now
+    if timedelta() < left < MINUTE:
+        return f"for {math.ceil(left.total_seconds())} s"
+    return f"until {clock(moment, now, local)}"
 
 
 def clock(moment: datetime, now: datetime, local: Local = datetime.astimezone) -> str:

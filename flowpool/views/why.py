@@ -21,6 +21,7 @@ WIDEST = 100  # columns
 INDENT = 3
 KB, MB = 1000, 1_000_000
 OK_ROW = 8
+IN_FLIGHT = "in flight"
 UNKNOWN = "What was known when it came, who might serve and why, is no longer kept; this is what the ledger still says."
 
 
@@ -41,6 +42,7 @@ def _asked(story: Story, now: datetime, local: Local) -> Text:
     words += [] if story.model else [story.path]
     words += [] if story.streams is None else ["stream" if story.streams else "whole answer"]
     words += [] if story.size is None else [_size(story.size)]
+    words += [f"session {story.session}"] if story.session else []
     words += [f"conversation {story.conversation}"] if story.conversation else []
     words += [f"warm on {story.warm}"] if story.warm else [f"gone cold on {story.home}"] if story.home else []
     line = Text.assemble((story.id, "bold"), f"  {clock(story.at, now, local)}:{local(story.at):%S}  ")
@@ -55,15 +57,16 @@ def _choice(number: int, choice: Choice, story: Story, now: datetime, local: Loc
     recovers = f" (the first recovers at {end})" if end and choice.kind == "give_up" else ""
     yield Text.assemble(f"{number}. {at} ", (what, "bold"), f": {choice.because}{times}{recovers}")
     if choice.accounts:
-        by = story.strategy if any(one.order is not None for one in choice.accounts) else ""
-        yield _set_in(_accounts(choice.accounts, choice.account, by, now, local))
+        if story.strategy and any(one.order is not None for one in choice.accounts):
+            yield Padding(Text(f"ordered by {story.strategy}"), (0, 0, 0, INDENT))
+        yield _set_in(_accounts(choice.accounts, choice.account, now, local))
 
 
-def _accounts(accounts: tuple[Stood, ...], chosen: str, by: str, now: datetime, local: Local) -> Table:
+def _accounts(accounts: tuple[Stood, ...], chosen: str, now: datetime, local: Local) -> Table:
     table = _table()
     table.add_column("account", overflow="fold", max_width=32)
     table.add_column("may", no_wrap=True)
-    table.add_column(by or "order", no_wrap=True, justify="right")
+    table.add_column("order", no_wrap=True, justify="right")
     table.add_column("used", overflow="fold", max_width=24)
     table.add_column("because", overflow="fold", ratio=1)
     for one in accounts:
@@ -81,7 +84,7 @@ def _why(one: Stood, now: datetime, local: Local) -> str:
     words = one.because
     if one.until is not None and " until " not in words:
         words = f"{words}, until {clock(one.until, now, local)}"
-    return f"{words}; {one.in_flight} in flight" if one.in_flight else words
+    return f"{words}; {one.in_flight} in flight" if one.in_flight and IN_FLIGHT not in words else words
 
 
 def _attempts(story: Story) -> Table:
@@ -108,7 +111,8 @@ def _end(story: Story) -> Iterator[RenderableType]:
     words += [f"first byte after {seconds(story.first_byte)}"] if story.first_byte is not None else []
     words += [f"all of it {seconds(story.total)}"] if story.total is not None else []
     words += [f"waited {seconds(story.waited)}"] if story.waited else []
-    words += [f"its client was told {story.heartbeats} times that it waits"] if story.heartbeats else []
+    often = "once" if story.heartbeats == 1 else f"{story.heartbeats} times"
+    words += [f"its client was told {often} that it waits"] if story.heartbeats else []
     by = f" by {story.account}" if story.account else ""
     ended = story.ended.replace("_", " ") + by
     yield Text.assemble((ended, style), f": {', '.join(words)}" if words else "")

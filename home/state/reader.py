@@ -40,6 +40,7 @@ SELECT * FROM requests WHERE seq > (SELECT max(seq) FROM requests WHERE id = ?) 
 """
 _HISTORY = "SELECT * FROM reading_history WHERE account = ? AND window_key = ? AND taken_at >= ? ORDER BY taken_at"
 _BEGIN = "SELECT * FROM requests WHERE id >= ? AND id < ? ORDER BY seq DESC LIMIT ?"
+_TALKS = "SELECT DISTINCT conversation FROM requests WHERE substr(conversation, 1, length(?1)) = ?1 LIMIT ?2"
 _HAS_STORIES = "SELECT 1 FROM sqlite_master WHERE name = 'stories'"  # an older file has no such table
 _HAS_RENEWALS = "SELECT 1 FROM sqlite_master WHERE name = 'renewals'"  # an older file has no such table
 
@@ -71,6 +72,13 @@ def requests_like(path: Path, beginning: str, most: int) -> list[dict[str, Any]]
     with _open(path) as connection:
         found = [] if connection is None else _rows(connection, _BEGIN, beginning, f"{beginning}~", most)
         return [line_of(row) for row in found]
+
+
+def conversations_like(path: Path, beginning: str, most: int = 100) -> list[str]:
+    """List conversations of the ledger whose ids begin so. Raises StateError."""
+    with _open(path) as connection:
+        found = [] if connection is None else connection.execute(_TALKS, (beginning, most)).fetchall()
+        return [row["conversation"] for row in found]
 
 
 def story(path: Path, request: str) -> dict[str, Any] | None:

@@ -9,6 +9,7 @@ from typing import Protocol
 
 import msgspec
 
+from routing.pins import LONGEST_SESSION
 from routing.words import ConversationId, SessionId
 
 SESSION_HEADER = "x-claude-code-session-id"
@@ -95,6 +96,10 @@ def unread(headers: Mapping[str, str]) -> Thread:
 def named_session(headers: Mapping[str, str], metadata: msgspec.Raw) -> SessionId | None:
     """The session id that the client names in its header, or else in the body's metadata."""
     named = headers.get(SESSION_HEADER, "").strip() or _session_in(_user_id(metadata)).strip()
+    if (
+        len(named) > LONGEST_SESSION
+    ):  # as long as a client likes: it is kept with each of its requests, and a pin of it could not be
+        named = f"long-{_digest(named)}"
     return SessionId(named) if named else None
 
 

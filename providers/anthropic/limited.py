@@ -11,6 +11,7 @@ from routing.decisions import Answer, Barred, GiveUp
 from routing.mending import mending
 from routing.moments import said
 from routing.readings import Reading, Status
+from routing.verdicts import RESERVE_ROW
 from routing.words import Account, AccountId
 
 ENABLING = "flowpool enable {}"
@@ -41,7 +42,7 @@ def _limited(
 ) -> Reply:
     first = choice.recovers
     until = first.until if first else None
-    message = "; ".join((_when(first, accounts, now), *_passed_over(choice, accounts)))
+    message = "; ".join((_when(first, accounts, now), *_passed_over(choice, accounts), *_spending(first, accounts)))
     if first is not None and first.row in _NO_LIMIT_ROWS:
         seconds = _seconds(until, now) if until else MOST_RETRY_AFTER
         return own(429, message, (("retry-after", str(min(seconds, MOST_RETRY_AFTER))),))
@@ -69,6 +70,13 @@ def _when(first: Barred | None, accounts: Mapping[AccountId, Account], now: date
 
 def _passed_over(choice: GiveUp, accounts: Mapping[AccountId, Account]) -> tuple[str, ...]:
     return tuple(f"{_name(barred.account, accounts)}: {barred.because}" for barred in choice.barred)
+
+
+def _spending(first: Barred | None, accounts: Mapping[AccountId, Account]) -> tuple[str, ...]:
+    """Say how the first could serve now, where a reserve alone keeps it from it."""
+    if first is None or first.row != RESERVE_ROW:
+        return ()
+    return (f"run: flowpool reserve {_name(first.account, accounts)} --off",)
 
 
 def _name(account: AccountId, accounts: Mapping[AccountId, Account]) -> str:

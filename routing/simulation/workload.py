@@ -15,6 +15,9 @@ from routing.words import Family
 WINDOW_S = timedelta(hours=5).total_seconds()
 WEEK_S = WEEK.total_seconds()
 
+type Tokens = int | float
+"""Whole in truth; who makes workloads up by computing need not round them."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
@@ -44,9 +47,9 @@ class Turn:
     at: float
     conversation: str
     model: str
-    context: int
-    fresh: int
-    output: int
+    context: Tokens
+    fresh: Tokens
+    output: Tokens
     ttl: float
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from routing.simulation.books import Books, Gauge, cut
-from routing.simulation.workload import Outside, Turn, Workload, family_of
+from routing.simulation.workload import Outside, Tokens, Turn, Workload, family_of
 
 type CacheKey = tuple[str, str]
 """A conversation and the model that it speaks with: the caches of two models are two."""
@@ -19,8 +19,8 @@ class Served:
 
     turn: Turn
     units: float
-    rebuilt: int
-    moved_warm: int
+    rebuilt: Tokens
+    moved_warm: Tokens
     moved: bool
 
 

@@ -35,6 +35,7 @@ from typing import NamedTuple
 from routing.capacities import Capacities
 from routing.forecast import Forecast
 from routing.load import Load
+from routing.moments import microseconds
 from routing.strategies.contract import Candidate, Free, Liking, Likings
 from routing.windows import KNOWN_LINES, WEEK
 from routing.words import AccountId, Family
@@ -46,27 +47,33 @@ LAST = 0.02  # of a longer one
 PLENTY = 8.0  # times what is wanted: more room than that is no better
 STEADY = 0.011  # of a window: more than two readings, each off by half a percent, can differ
 
-HOUR_S = 3600
+HOUR_S, SECOND_US = 3600, 1_000_000
 AHEAD_S = AHEAD * HOUR_S
 WEEK_HOURS = WEEK.total_seconds() / HOUR_S
 NOTHING = 1e-9  # is less than any request wants
+UNKNOWN = 1e-9  # lost per hour by a week whose reset is not known: after all others, and the roomier the better
 _FRESH, _ROOMY, _SHORT = 0, 1, 2
 
 
 class Need(NamedTuple):
-    """What is to come, as costs: the turn paid cold, its conversation's pace per hour, its family, the other conversations' paces."""
+    """What is to come, as costs: the turn paid cold, its conversation's pace per hour, its family, the other conversations' paces.
+
+    holds: what windows hold, by key and account. now_us: the moment of the choice, in microseconds().
+    """
 
     cold: float
     pace: float
     family: Family
     pledges: Mapping[AccountId, float]
+    holds: Mapping[str, Mapping[AccountId, float]]
+    now_us: int
 
 
 type Look = tuple[float, str, float, str, bool, float, float]
 """What is found of one account; a plain tuple, because fifty are made for a choice.
 
 The least left / want of its windows, and the key of that window; what the week that perishes soonest loses per hour, as a fraction of
-it, and its key (0 and empty where none is known); whether no 5-hour window runs; what those that run have left, and what they hold,
+it, and its key (UNKNOWN and empty where none is known); whether no 5-hour window runs; what those that run have left, and what they hold,
 both nan while that is not known.
 """
 type Known = Mapping[AccountId, Look]
@@ -82,7 +89,8 @@ class Headroom:
     def order(self, free: Free) -> Likings:
         """Like the law says."""
         forecast = free.forecast or Forecast(Load(), Capacities(), free.demand, free.now)
-        need = Need(forecast.cold, forecast.pace, free.demand.family, forecast.pledges)
+        now_us, family = microseconds(free.now), free.demand.family
+        need = Need(forecast.cold, forecast.pace, family, forecast.pledges, forecast.holds, now_us)
         latest, known = free.latest, {}
         less = 0.0 if latest is None else STEADY
         for one in free.candidates:
@@ -106,21 +114,24 @@ class Headroom:
 
 def look(one: Candidate, need: Need, forecast: Forecast, less: float) -> Look | None:
     """Look at an account's windows, each with so much less left than was read; None when nothing is known of them."""
-    account, now, holding, reserves = one.account.id, forecast.now, forecast.holds, one.reserves
-    cold, pace, family, pledges = need
+    account, reserves = one.account.id, one.reserves
+    cold, pace, family, pledges, holding, now_us = need
     pledged = pledges.get(account, 0)
     cover, tightest, loss, week = math.inf, "", math.inf, ""
     is_idle, running, total = True, 0.0, 0.0
     for reading in one.readings:
-        resets_at, window = reading.resets_at, reading.window
-        left_s = math.inf if resets_at is None else (resets_at - now).total_seconds()
-        used = reading.used if left_s > 0 else 0.0
-        if used is None:
+        ends_us, window, used = reading.ends_us, reading.window, reading.used
+        left_s = math.inf if ends_us is None else (ends_us - now_us) / SECOND_US
+        if left_s <= 0:
+            used = 0.0
+        elif used is None:
             continue
-        key, is_long = window.key, window.length >= WEEK
+        key, is_long = window.key, window.is_long
         left = 1 - used - less - (one.reserve(window) if reserves else 0.0)
-        if is_long and left_s < math.inf and (lost := _lost(left, left_s)) < loss:
-            loss, week = lost, key
+        if is_long and ends_us is not None:
+            lost = left / (WEEK_HOURS if left_s <= 0 else left_s / HOUR_S if left_s > HOUR_S else 1.0)
+            if lost < loss:
+                loss, week = lost, key
         holds = holding[key].get(account)
         if holds is None:
             holds, want = math.nan, LAST if is_long else HALF
@@ -130,19 +141,12 @@ def look(one: Candidate, need: Need, forecast: Forecast, less: float) -> Look | 
             want, left = cold + (left_s / HOUR_S if 0 < left_s < AHEAD_S else AHEAD) * (pace + others), left * holds
             if one.leases:
                 left -= forecast.flying(account, families)
-        if not is_long and left_s > 0 and (used > 0 or left_s < math.inf):
+        if not is_long and left_s > 0 and (used > 0 or ends_us is not None):
             is_idle, running, total = False, running + left, total + holds
         its = left / (want or NOTHING)
         if its < cover:
             cover, tightest = its, key
-    return (cover, tightest, loss if week else 0.0, week, is_idle, running, total) if tightest else None
-
-
-def _lost(left: float, left_s: float) -> float:
-    """What a week loses per hour; once its reset has passed a new one begins."""
-    if left_s <= 0:
-        return left / WEEK_HOURS
-    return left / (left_s / HOUR_S if left_s > HOUR_S else 1.0) if left > 0 else 0.0
+    return (cover, tightest, loss if week else UNKNOWN, week, is_idle, running, total) if tightest else None
 
 
 def is_pressed(need: Need, known: Known, latest: AccountId | None) -> bool:

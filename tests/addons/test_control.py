@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from pathlib import Path as FilePath
 from typing import Any
@@ -21,6 +22,7 @@ from credentials.memory import MemoryStore
 from credentials.secret import Secret
 from home import accounts as book
 from home.settings import Settings
+from home.state.errors import StateError
 from routing.router import Router
 from routing.words import AccountId
 from tests.addons.made import accounts, error_of, exchange, flow, known, request, token
@@ -116,6 +118,7 @@ def test_without_the_key_nothing_else_opens(path: str, key: str) -> None:
     assert made.response is not None
     assert made.response.headers["x-should-retry"] == "false"
     assert KEY not in str(made.response.content)
+    assert "x-flowpool-key" in error_of(made.response)[2]  # by which the command line knows it
 
 
 @pytest.mark.parametrize(
@@ -260,12 +263,61 @@ def test_pins_are_taken_and_shown() -> None:
     pool.take(
         Found(accounts=tuple(accounts("work").values()), credentials={AccountId("work"): stocked("work").get("work")})
     )
-    made = asked("/_flowpool/pin", method="POST", content=b'{"accounts": ["work"], "session": "s"}', of=of)
+    made = asked("/_flowpool/pin", method="POST", content=b'{"accounts": ["work"]}', of=of)
     wrong = asked("/_flowpool/pin", method="POST", content=b'{"accounts": ["gone"]}', of=of)
 
     assert document(made) == (200, {"pins": []})  # this status tells of none
     assert error_of(wrong.response)[0] == 400
     assert error_of(wrong.response)[2].endswith("an account is not there; these can be pinned: work")
+
+
+WHOLE = "11111111-2222-4333-8444-555555555555"
+WHOSE = [  # typed, the session it is about, whether it is known
+    ("live", "live-one", True),
+    ("60a9", "60a9dfd2", True),
+    ("pin", "pinned-one", True),
+    (WHOLE, WHOLE, False),
+]
+
+
+def knowing(find: Callable[[str], Iterable[str]]) -> tuple[Control, list[str | None]]:
+    """Control of a pool that knows one session itself and one by its pin; and whom it pinned."""
+    pinned: list[str | None] = []
+    _, pool = control(store=stocked("work"))
+    held = stocked("work").get("work")
+    pool.take(Found(accounts=tuple(accounts("work").values()), credentials={AccountId("work"): held}))
+    pool.pin = lambda wish: pinned.append(wish.session)  # type: ignore[method-assign]
+
+    def drawn(_now: datetime) -> dict[str, Any]:
+        return {"pins": [{"session": "pinned-one"}, {"session": None}]}
+
+    made = Control(Secret(KEY), drawn, pool, Recent(), sessions=lambda: ["live-one"], conversations=find)
+    return made, pinned
+
+
+@pytest.mark.parametrize(("typed", "whole", "is_known"), WHOSE)
+def test_a_session_is_pinned_by_its_beginning(typed: str, whole: str, is_known: bool) -> None:
+    """Of all that the proxy, its pins and the state know; the answer says whose it was."""
+    of, pinned = knowing(lambda beginning: [one for one in ["60a9dfd2"] if one.startswith(beginning)])
+    content = json.dumps({"accounts": ["work"], "session": typed}).encode()
+    status, told = document(asked("/_flowpool/pin", method="POST", content=content, of=of))
+
+    assert (status, told["session"], told["is_known"], len(told["pins"])) == (200, whole, is_known, 2)
+    assert pinned == [whole]
+
+
+def test_a_session_that_nobody_knows_is_not_pinned() -> None:
+    """It says where ids are found; a state that cannot be read is no fault."""
+
+    def broken(_beginning: str) -> list[str]:
+        raise StateError("cannot be read")
+
+    of, pinned = knowing(broken)
+    made = asked("/_flowpool/pin", method="POST", content=b'{"accounts": ["work"], "session": "60a9"}', of=of)
+
+    assert error_of(made.response)[0] == 400
+    assert "run: flowpool requests --json" in error_of(made.response)[2]
+    assert pinned == []
 
 
 def test_reload_answers_when_the_files_are_in_force(tmp_path: FilePath) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import logging
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -19,7 +20,7 @@ from routing.rules import Retry, Waiting
 from routing.trail import Trail
 from routing.verdicts import Verdict, VerdictKind
 from routing.words import AccountId, Demand
-from tests.addons.made import CLIENT_TOKEN, body, exchange, request, token
+from tests.addons.made import CLIENT_TOKEN, HEADERS, body, exchange, request, token
 from tests.addons.stories import Pool, Turn
 from tests.routing.made import NOON, attempt, demand, overloaded, seconds, trail
 from tests.upstream import bad_request, limit, ok
@@ -184,6 +185,32 @@ def test_a_turn_that_was_moved_is_told_whole() -> None:
         word for word in (CLIENT_TOKEN, token("work"), token("home"), "a-secret-plan", "a word") if word in text
     ]
     assert [story.plain() for story in kept.stories] == [told]
+
+
+def test_sessions_are_known_while_and_after_they_are_asked_for() -> None:
+    """Of requests in flight and of those that ended, by both names; a story shows the beginning of its session's."""
+    kept = Kept(Pool("work"))
+    session = (b"x-claude-code-session-id", b"11111111-2222-4333-8444-555555555555")
+    asked = request(headers=(*(one for one in HEADERS if one[0].lower() != session[0]), session))
+    turn = kept.pool.asks(asked).sent_on("work")
+    demand_of = turn.exchange.demand
+    assert demand_of is not None
+    names = {demand_of.session, demand_of.conversation}
+    assert names <= kept.decisions.sessions()
+    told = kept.of(turn.streams(ok("one")))
+
+    assert told["session"] == "11111111-2222"
+    assert names <= kept.decisions.sessions()
+
+
+def test_an_account_is_told_by_one_name() -> None:
+    """The one that it had when the request ended, as in all that was taken down of it; whatever it is called later."""
+    kept = Kept(Pool("work"))
+    told = kept.of(kept.pool.asks().sent_on("work").streams(ok("one")))
+    kept.decisions._names["work"] = replace(kept.pool.accounts[WORK], name="renamed")  # type: ignore[index]
+
+    assert kept.decisions.find("last", 1) == [told]
+    assert told["choices"][0]["account"] == told["choices"][0]["accounts"][0]["account"] == "work"
 
 
 def test_a_turn_that_stays_says_where_it_was_warm() -> None:

@@ -18,7 +18,7 @@ from mitmproxy import ctx, http
 from mitmproxy.connection import Client
 
 from addons import replay
-from addons.exchange import EXCHANGES, Course, Ended, Exchange, Pause, Relay, Send, Step
+from addons.exchange import EXCHANGES, Course, Ended, Exchange, Pause, Relay, Resume, Send, Step
 from addons.heartbeat import BEAT, PATIENT, PREFIX, head, interval, told
 from addons.replay import Beat
 from addons.requestlog import ended
@@ -63,6 +63,7 @@ SPOKEN: dict[str, tuple[Exchange, str, float | None]] = {
     "whole": (waiting(demand=replace(STREAMED, streams=False)), "HTTP/1.1", None),
     "a side call": (waiting(demand=replace(STREAMED, side=True)), "HTTP/1.1", None),
     "unread": (waiting(demand=None), "HTTP/1.1", None),
+    "far too often": (waiting(1e-9), "HTTP/1.1", 0.1),
     "an impatient client": (waiting(demand=replace(STREAMED, patience=timedelta(seconds=4))), "HTTP/1.1", 2.0),
 }
 
@@ -149,6 +150,8 @@ def test_an_error_is_told_as_it_was_written(kind: str, message: str, status: int
         (529, b"[]", "overloaded_error", "529"),
         (400, b'{"type":"message"}', "invalid_request_error", "400"),
         (404, b"[" * 100_000, "not_found_error", "404"),
+        (400, b'{"type":"error"}', "invalid_request_error", "400"),
+        (400, b'{"type":"error","error":"words"}', "invalid_request_error", "400"),
         (200, b'{"type":"message"}', "overloaded_error", "without a stream"),
         (302, b"", "overloaded_error", "302"),
     ],
@@ -161,6 +164,14 @@ def test_what_is_no_error_of_the_vendors_is_told_by_its_status(
 
     assert (name, tree["error"]["type"]) == ("error", kind)
     assert words in tree["error"]["message"]
+
+
+def test_a_compressed_error_is_told_as_it_was_before() -> None:
+    """The event has the vendor's own words, and not the bytes that nobody could read without the head."""
+    packed = http.Response.make(400, headers={"content-encoding": "gzip"})
+    packed.raw_content = gzip.compress(REFUSED.body)
+
+    assert events_of(told(packed, ANTHROPIC)) == [("error", json.loads(REFUSED.body))]
 
 
 # When: the layer, driven
@@ -311,6 +322,19 @@ def test_a_relayed_refusal_after_a_beat_is_an_error_event(clock: Clock) -> None:
     assert events_of(parts(made.got)[1]) == [("error", json.loads(REFUSED.body))]
 
 
+def test_what_is_no_stream_is_never_passed_on_after_a_beat(clock: Clock) -> None:
+    """Paid JSON that is taken after all: the client, which has the head of a stream, gets an error event and none of its bytes."""
+    wire = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 30\r\n\r\n{"
+    script = Script(Pause(15), Send(), Resume(), course=Course.UNREAD)
+    made = talk(script, clock).client(POST).passes(15).upstream(wire)
+
+    ((name, tree),) = events_of(parts(made.got)[1])
+    assert (name, "without a stream" in tree["error"]["message"]) == ("error", True)
+    assert made.got.endswith(b"\r\n0\r\n\r\n")
+    assert script.exchange.is_told
+    assert made.closed == made.opened
+
+
 def test_a_stream_that_begins_with_an_error_is_replayed(clock: Clock) -> None:
     """Behind the gate nothing has been said, whatever the client was told before."""
     script = Script(Pause(15), Send(), Send())
@@ -351,13 +375,15 @@ def test_a_compressed_stream_is_unpacked_for_who_was_told(coding: str, is_whole:
 @pytest.mark.parametrize("seconds", [5, 15])
 def test_a_client_that_leaves_ends_it_at_once(seconds: float, clock: Clock) -> None:
     """Before and after the first beat: nothing is sent any more, to nobody."""
-    made = talk(Script(Pause(35), Send()), clock).client(POST).passes(seconds).client_leaves()
+    made = talk(script := Script(Pause(35), Send()), clock).client(POST).passes(seconds).client_leaves()
     got = made.got
     made.passes(100)
 
     assert (made.got, made.sent, made.opened) == (got, b"", [])
     assert made.hooks[-1] == "error"
     assert not made.layer.streams
+    assert script.flow is not None
+    assert (script.flow.response and script.flow.response.status_code) == (200 if got else None)
 
 
 def test_a_beat_that_comes_too_late_is_dropped(clock: Clock) -> None:

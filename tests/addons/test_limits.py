@@ -90,6 +90,17 @@ def test_each_attempt_is_read_anew() -> None:
     assert (turn.exchange.course, turn.exchange.verdict, turn.exchange.readings) == (Course.WHOLE, None, ())
 
 
+@pytest.mark.parametrize(("answer", "course"), [(ok("x"), Course.STREAM), (bad_token(), Course.WHOLE)])
+def test_on_the_clients_own_credential_a_heartbeats_client_gets_no_body_but_a_streams(
+    answer: Answer, course: Course
+) -> None:
+    """Its accounts were removed while it waited: what is no stream is read whole, to be told as an event."""
+    turn = Pool().asks().sent_on("client")
+    turn.exchange.beats = 1
+
+    assert turn.begins(answer).exchange.course is course
+
+
 @pytest.mark.parametrize("answer", [ok("x"), limit("7d"), bad_token(), HTML])
 def test_on_the_clients_own_credential_everything_streams(answer: Answer) -> None:
     """Own answer G: the client gets each answer as it comes; its windows are followed under its own name."""

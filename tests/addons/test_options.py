@@ -18,6 +18,7 @@ from mitmproxy.proxy.mode_specs import ProxyMode
 
 from addons import options as ours
 from addons.options import RESTARTED, Options, StartError, apply_defaults, ensure_modes, upstreams
+from home import running
 from home.checks import Address
 from home.paths import Home
 from home.tables import Anthropic, Listen, Providers, Settings
@@ -306,10 +307,14 @@ def test_the_real_address_is_told(
     """Once it accepts: one line, and running.json, both with the port that the system chose for our mode."""
     listening(monkeypatch, *servers)
     home = Home(config_folder=tmp_path, state_folder=tmp_path)
+    home.config.write_text("# as it was read")
     addon, said = saying(home)
+    digest = running.digest(home.config)
+    home.config.write_text("# changed before it listens")
 
     addon.running()
     assert addon.listening() == told
+    assert json.loads(home.running.read_text())["config"] == digest != running.digest(home.config)
     assert (said, caplog.messages) == ([f"flowpool: listening on http://{told}"], [])
     document = json.loads(home.running.read_text())
     assert (document["pid"], document["listen"]) == (os.getpid(), {"claude": told})

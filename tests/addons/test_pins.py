@@ -40,6 +40,8 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
     ({"accounts": [1]}, '"accounts" must be'),
     ({"accounts": [ANN], "session": ""}, '"session" must be'),
     ({"accounts": [ANN], "session": 7}, '"session" must be'),
+    ({"accounts": [ANN], "session": "x" * 257}, '"session" must be'),
+    ({"accounts": [ANN], "session": "two\nlines"}, '"session" must be'),
     ({"accounts": [ANN, BEN], "session": "s"}, "pinned to one account"),
     ({"accounts": ["nobody"]}, "an account is not there; these can be pinned: ann, ben"),
     ({"accounts": [ANN, "off"]}, "off is disabled; these can be pinned: ann, ben"),
@@ -78,6 +80,15 @@ def test_a_bad_launch_is_passed_over_and_said_once(name: str, caplog: pytest.Log
     assert "these can be pinned: ann, ben" in caplog.text
     assert "sk-ant" not in caplog.text
     assert "\x1b" not in caplog.text
+
+
+def test_what_was_warned_of_is_remembered_by_its_beginning(caplog: pytest.LogCaptureFixture) -> None:
+    """Names and sessions are as long as a client likes: neither is kept whole."""
+    launches = Launches(router(), KNOWN)
+    for end in ("a", "b"):
+        launches.heed(demand(session="s" * 10_000 + end), "n" * 10_000 + end)
+
+    assert len(caplog.records) == 1
 
 
 def test_warnings_are_bounded(caplog: pytest.LogCaptureFixture) -> None:

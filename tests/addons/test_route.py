@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 from mitmproxy import http
 
 from addons import exchange
-from addons.exchange import EXCHANGES, Pause, Relay
+from addons.exchange import CLIENT, EXCHANGES, Pause, Relay
 from addons.route import Route
 from routing.observations import AccountsChanged, Pinned
 from routing.relogin import Renewal
 from routing.rules import Retry, Waiting
 from routing.spent import FRESH, OUTPUT, READ, WRITE
 from routing.transport import Failure
-from routing.words import AccountId, Kind, Reserves
+from routing.words import Account, AccountId, Kind, Reserves
 from tests.addons.made import HEADERS, body, flow, request
 from tests.addons.stories import Pool, Turn
 from tests.upstream import (
@@ -70,6 +70,18 @@ def test_a_lease_ends_once(turns: list[list[str]]) -> None:
         assert pool.account("work").in_flight == len(turns) - done - 1
         assert len(turn.exchange.trail.attempts) == 1
     assert pool.account("work").requests == len(turns)
+
+
+def test_what_waited_when_the_last_account_went_says_so() -> None:
+    """It goes out on the client's own credential, which was never a choice among accounts."""
+    pool = Pool("work", wait=Waiting(max=100))
+    turn = pool.asks().sent_on("work").gets(limit("5h", resets_in=50))
+    assert isinstance(turn.exchange.step, Pause)
+    pool.accounts.clear()
+    client = Account(id=CLIENT, name=CLIENT, provider="anthropic", kind=Kind.OAUTH)
+    pool.router.observe(AccountsChanged(accounts=(client,)))
+
+    turn.chooses().sent_on(CLIENT, "the client's own credential, for all accounts were removed while it waited")
 
 
 def test_a_good_stream_makes_the_conversation_stick() -> None:

@@ -64,6 +64,35 @@ def test_a_launch_goes_to_its_account_and_its_header_no_further(make: Make) -> N
     assert pool.proxy.log_text().count("launched to use the account nobody") == 1
 
 
+def test_a_launch_goes_before_a_switch(make: Make) -> None:
+    """Of all that goes out with it; what its session asks without it moves, and says nothing of a launch any more."""
+    pool = make("work", "home")
+    request = pool.turn(session=OWN)
+    launched = replace(request, headers=(*request.headers, ("x-flowpool-pin", "work")))
+    assert served(pool, launched) == "work"
+    pin(pool, "home", moves=True)
+    assert [served(pool, one) for one in (launched, request, launched)] == ["work", "home", "work"]
+    assert [(one["session"], one["launch"]) for one in pool.proxy.status()["pins"]] == [(None, False), (OWN, True)]
+    assert served(pool, request) == "work"  # a pin of all moves it once: now it is warm here
+    assert [one["session"] for one in pool.proxy.status()["pins"]] == [None]
+
+
+def test_a_session_is_pinned_by_the_beginning_that_why_shows(make: Make) -> None:
+    """Also after a restart, by what the ledger has of its conversation."""
+    pool = make("work", "home")
+    assert served(pool, pool.turn(session=OWN)) == "work"
+    pool.settle()
+    (line,) = pool.proxy.requests(1)
+    pin(pool, "home", session=OWN[:13])
+    assert served(pool, pool.turn(session=OWN)) == "home"
+    pin(pool, session=OWN[:13])
+    pool.settle()
+    pool.proxy.restart()
+    pin(pool, "work", session=line["conversation"][:8])
+    told = [(one["session"], one["accounts"]) for one in pool.proxy.status()["pins"]]
+    assert told == [(line["conversation"], ["work"])]
+
+
 def test_a_reserve_is_read_while_the_proxy_runs(make: Make) -> None:
     """It keeps others away, and serves who is pinned there."""
     pool = make(

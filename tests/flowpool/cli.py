@@ -24,6 +24,9 @@ IMPORTED = (
     "home.state.lifting",
     "home.state.reader",
     "providers.anthropic",
+    "flowpool.bound",
+    "flowpool.simulate",
+    "scipy.optimize",
 )
 
 type Ended = tuple[int, bytes, bytes]  # code, stdout, stderr

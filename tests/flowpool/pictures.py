@@ -62,6 +62,7 @@ STORY: dict[str, Any] = {
     "path": "/v1/messages",
     "model": "claude-opus-5-5",
     "family": "opus",
+    "session": "11111111-2222",
     "conversation": "60a9dfd2",
     "size": 41_234,
     "stream": True,

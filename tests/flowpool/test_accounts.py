@@ -36,6 +36,18 @@ def test_accounts_are_listed_for_people_and_programs(shell: Shell) -> None:
     ]
 
 
+def test_what_is_set_of_an_account_stands_last(shell: Shell) -> None:
+    """Its cap, and what is held back of it; nothing where nothing is."""
+    shell.add("work")
+    shell.add("home", secret="another-secret")
+    shell.run("cap", "work", "3")
+    shell.run("reserve", "work", "--5h", "10", "--week", "20")
+    work, home = shell.run("accounts").stdout.splitlines()
+
+    assert work.endswith("\tcap 3, 10% of 5h kept back, 20% of 7d kept back")
+    assert home.count("\t") == 5
+
+
 def test_its_subcommands_are_told(shell: Shell) -> None:
     """--help names them; a wrong one is refused and the list is not shown."""
     out = shell.run("accounts", "--help").stdout

@@ -12,7 +12,6 @@ def test_how_many_and_whether_to_go_on_are_said_alike(shell: Shell, command: str
     (shell.home / "logs").mkdir(parents=True)
     (shell.home / "logs" / "flowpool.log").touch()
 
-    shell.run(command, "-n", "0")
     shell.run(command, "-n", str(MOST))
     assert "Invalid value for '-n'" in shell.run(command, "-n", "-1", code=2).stderr
     assert "-f, --follow" in shell.run(command, "--help").stdout

@@ -15,9 +15,13 @@ def cap(shell: Shell) -> int | None:
 
 
 def test_it_is_set_and_taken_away(shell: Shell) -> None:
-    """Each in a line; status shows it."""
+    """Each in a line; without a number it shows what is set, and so do the lists."""
     shell.add("work")
-    assert shell.run("cap", "work", "4").stdout == "capped work at 4 in flight\n"
+    assert shell.run("cap", "work").stdout == "work has no cap\n"
+    assert shell.run("cap", "work", "4").stdout == "capped work at 4 in flight; undo: flowpool cap work off\n"
+    assert shell.run("cap", "work").stdout == "work is capped at 4 in flight\n"
+    assert json.loads(shell.run("cap", "work", "--json").stdout)["cap"] == 4
+    assert shell.run("accounts").stdout.endswith("\tcap 4\n")
     assert cap(shell) == 4
     assert "0 of 4 in flight" in shell.run("status").stdout
     assert shell.run("cap", "work", "off").stdout == "work has no cap now\n"
@@ -36,7 +40,10 @@ def test_what_is_no_cap_changes_nothing(shell: Shell, number: str) -> None:
     """Misuse, exit 2, and what would be one."""
     shell.add("work")
 
-    assert "a whole number from 1 to 10000, or off" in shell.run("cap", "--", "work", number, code=2).stderr
+    assert (
+        "N is how many requests at once: a whole number from 1 to 10000, or off"
+        in shell.run("cap", "--", "work", number, code=2).stderr
+    )
     assert cap(shell) is None
 
 

@@ -9,9 +9,12 @@ from home import accounts as book
 from home.state import reader
 from home.state.state import State
 from routing.holds import Hold
+from routing.readings import Reading
 from routing.remembered import Remembered
+from routing.verdicts import RESERVE_ROW
 from tests.flowpool.cli import Shell
 from tests.flowpool.proxy import announce, listening, reply
+from tests.routing.made import window
 
 
 def test_the_proxy_is_told_by_id(shell: Shell) -> None:
@@ -51,6 +54,32 @@ def test_a_strange_answer_is_one_clear_line(shell: Shell, answer: bytes) -> None
 
     assert err.count("\n") == 1
     assert "127.0.0.1" in err
+
+
+def test_a_reserve_that_is_reached_is_no_hold(shell: Shell) -> None:
+    """It is named with what ends it, by the proxy's word and by the state's; beside what was lifted."""
+    shell.add("work")
+    shell.run("reserve", "work", "--week", "20")
+    (account,) = book.load(shell.home / "accounts.toml")
+    said = "at its reserve, which is no hold; run: flowpool reserve work --off\n"
+    held = {"id": account.id, "holds": [{"row": RESERVE_ROW}]}
+    for count, told in ((0, said), (1, f"1 hold lifted; {said}")):
+        answer = json.dumps({"lifted": {account.id: count}, "accounts": [held]}).encode()
+        with listening(reply(answer), []) as address:
+            announce(shell.home, address)
+            assert shell.run("lift", "work").stdout == f"work: {told}"
+    (shell.home / "running.json").unlink()
+    assert shell.run("lift", "work").stdout == "work: nothing was held\n"
+    now = datetime.now(UTC)
+    shown = Reading(
+        window=window("7d"), used=0.9, resets_at=now + timedelta(hours=1), status=None, sent_at=now, taken_at=now
+    )
+    state = State(shell.home / "state.sqlite3")
+    state.put(Remembered(readings={(account.id, "7d"): shown}))
+    state.close()
+
+    assert shell.run("lift", "work").stdout == f"work: {said}"
+    assert "until the next answer they are missing" in " ".join(shell.run("lift", "--help").stdout.split())
 
 
 def test_without_a_proxy_the_state_is_edited(shell: Shell) -> None:

@@ -93,9 +93,11 @@ def processes(parent: int) -> Iterator[int]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-def test_whatever_ends_the_command_ends_its_processes(tmp_path: Path, how: signal.Signals) -> None:
-    """Ctrl-C is one word on stderr; even who is killed leaves nobody behind."""
+@pytest.mark.parametrize(
+    ("how", "code"), [(signal.SIGINT, 1), (signal.SIGTERM, 143), (signal.SIGKILL, -signal.SIGKILL)]
+)
+def test_whatever_ends_the_command_ends_its_processes(tmp_path: Path, how: signal.Signals, code: int) -> None:
+    """Ctrl-C and SIGTERM are one word on stderr; even who is killed leaves nobody behind."""
     command = [sys.executable, "-m", "flowpool", "simulate", "--all", "--seeds", "50", "--jobs", "2"]
     environ = {**os.environ, "FLOWPOOL_HOME": str(tmp_path)}
     with subprocess.Popen(
@@ -111,5 +113,6 @@ def test_whatever_ends_the_command_ends_its_processes(tmp_path: Path, how: signa
             pass
 
     assert len(started) >= 2
+    assert running.returncode == code
     assert not [pid for pid in started if Path(f"/proc/{pid}/cwd").exists()]
     assert how == signal.SIGKILL or told.decode().strip() == "flowpool: stopped"

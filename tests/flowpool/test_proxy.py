@@ -1,5 +1,6 @@
 """The running proxy is found, asked with its key, and its strange answers are told apart."""
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from home import running
 from home.paths import Home
 from home.running import Running
 from tests.flowpool.proxy import announce, listening, reply
+
+WRONG_KEY = json.dumps({"error": {"message": "the header x-flowpool-key is missing or wrong: its value …"}}).encode()
 
 
 def home(folder: Path) -> Home:
@@ -59,9 +62,10 @@ def test_it_is_found_with_its_key_which_is_not_shown(tmp_path: Path) -> None:
         (None, "did not answer within"),
         (b"", "broke off"),
         (reply(b"", "403 Forbidden"), "does not accept"),
+        (reply(WRONG_KEY, "400 Bad Request"), "does not accept"),
         (reply(b"", "500 Oh"), "answered 500; it may not be flowpool"),
     ],
-    ids=range(4),
+    ids=range(5),
 )
 def test_what_is_wrong_is_one_line(
     tmp_path: Path, answer: bytes | None, says: str, monkeypatch: pytest.MonkeyPatch

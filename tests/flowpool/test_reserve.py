@@ -16,11 +16,16 @@ def reserves(shell: Shell) -> Reserves:
     return account.reserves
 
 
+UNDO = "; undo: flowpool reserve work --off"
 STEPS = [  # arguments, what is said, what is held back then; one after another
     ((), "work holds nothing back", Reserves()),
-    (("--5h", "10"), "work holds back 10% of its 5 hours", Reserves(session=0.1)),
-    (("--week", "20"), "work holds back 10% of its 5 hours and 20% of its week", Reserves(session=0.1, week=0.2)),
-    (("--5h", "0"), "work holds back 20% of its week", Reserves(week=0.2)),
+    (("--5h", "10"), f"work holds back 10% of its 5 hours{UNDO}", Reserves(session=0.1)),
+    (
+        ("--week", "20"),
+        f"work holds back 10% of its 5 hours and 20% of its week{UNDO}",
+        Reserves(session=0.1, week=0.2),
+    ),
+    (("--5h", "0"), f"work holds back 20% of its week{UNDO}", Reserves(week=0.2)),
     ((), "work holds back 20% of its week", Reserves(week=0.2)),
     (("--off",), "work holds nothing back", Reserves()),
 ]
@@ -58,10 +63,11 @@ def test_json_is_the_account(shell: Shell) -> None:
 
 @pytest.mark.parametrize("arguments", [("--5h", "100"), ("--week", "-1"), ("--week", "x"), ("--off", "--week", "1")])
 def test_what_makes_no_sense_changes_nothing(shell: Shell, arguments: tuple[str, ...]) -> None:
-    """Misuse, exit 2."""
+    """Misuse, exit 2, and what would make some."""
     shell.add("work")
-    shell.run("reserve", "work", *arguments, code=2)
+    err = shell.run("reserve", "work", *arguments, code=2).stderr
 
+    assert ("PERCENT is a whole percent from 0 to 99" in err) == ("--off" not in arguments)
     assert reserves(shell) == Reserves()
 
 

@@ -1,21 +1,25 @@
 """simulate plays files, one strategy or all, and prints what came of it."""
 
 import json
+import os
+import re
+import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
-from flowpool import workloads
+from flowpool import plays, workloads
 from flowpool.plays import Made
 from flowpool.simulate import simulate
 from flowpool.workload_file import convert, read
 from flowpool.workloads import make
 from routing.rules import Routing
 from routing.scoring import STRATEGIES
-from tests.flowpool.cli import Shell
+from tests.flowpool.cli import ROOT, Shell
 from tests.flowpool.test_workload_file import GOOD
 
 ACCOUNT = {"name": "ann", "size": 1, "window_5h": 10, "week": 600, "week_resets_at": 604_800, "models": {}}
@@ -50,11 +54,30 @@ def played(tmp_path: Path) -> str:
     return str(path)
 
 
+@pytest.fixture
+def other(tmp_path: Path) -> str:
+    """Another one: the same without use from outside, so that all is served."""
+    path = tmp_path / "other.json"
+    path.write_text(json.dumps(PLAYED | {"outside": []}))
+    return str(path)
+
+
+def makes(monkeypatch: pytest.MonkeyPatch, made: Callable[[str, int], dict[str, Any]]) -> None:
+    """Let kinds be made up so; what other tests made up is not remembered, nor is this remembered for them."""
+    monkeypatch.setattr(workloads, "make", made)
+    monkeypatch.setattr(plays, "_made", plays._made.__wrapped__)
+
+
 def told(shell: Shell, *arguments: str) -> dict[str, Any]:
     """What simulate prints as JSON."""
     found = json.loads(shell.run("simulate", *arguments, "--jobs", "1", "--json").stdout)
     assert isinstance(found, dict)
     return found
+
+
+def squeezed(text: str) -> str:
+    """Without spaces, for long titles are broken where the screen ends."""
+    return "".join(text.split())
 
 
 def test_json_is_an_object_of_each_strategy_beside_the_bound(shell: Shell, played: str) -> None:
@@ -93,7 +116,7 @@ def test_without_scipy_there_is_no_bound(monkeypatch: pytest.MonkeyPatch, played
     assert json.loads(done.stdout)["bound"] is None
     assert done.stderr.count("\n") == 1
     assert done.stderr.endswith("run: pip install scipy\n")
-    assert "% of what was asked" in shown.stdout
+    assert "% of what was asked" in " ".join(shown.stdout.split())
 
 
 def test_a_turn_may_wait(shell: Shell, tmp_path: Path) -> None:
@@ -139,32 +162,33 @@ def test_markdown_is_for_a_page(shell: Shell, played: str) -> None:
     out = shell.run("simulate", "--workload", played, "--strategy", "perishing", "--markdown").stdout
 
     assert out.startswith(f"**{played} (served: % of the bound)**\n\n| strategy | served |")
-    assert "| perishing | 66.7 | 1 | 1 | 0 |" in out
+    assert "| perishing | 66.7 | 1 | 1 | 0 | 1.0k | 0 | 0 |" in out
 
 
-def test_a_person_gets_a_table(shell: Shell, played: str) -> None:
-    """A row for each strategy; of several workloads a table each, and one of the sums."""
-    one = shell.run("simulate", "--workload", played, "--all").stdout
-    two = shell.run("simulate", "--workload", played, "--workload", "almost_idle", "--all").stdout
+def test_a_person_gets_a_table(shell: Shell, played: str, other: str) -> None:
+    """A row for each strategy; of several workloads a table each, and one of the sums with the differences."""
+    call = ("simulate", "--all", "--jobs", "1", "--workload", played)
+    one = shell.run(*call).stdout
+    two = shell.run(*call, "--workload", other, "--wait", "1").stdout
     rows = [line.split()[0] for line in two.splitlines() if line.strip() and line.split()[0] in STRATEGIES]
-    titles = [line.split()[0] for line in two.splitlines() if "% of the bound" in line]
+    titles = [squeezed(two).find(squeezed(f"{title} (served: % of the bound)")) for title in (played, other, "all")]
 
     assert sum(line.split()[:1] == [name] for name in STRATEGIES for line in one.splitlines()) == len(STRATEGIES)
     assert rows == list(STRATEGIES) * 3
-    assert titles[1:] == ["almost_idle", "all"]
+    assert titles == sorted(titles)
+    assert titles[0] == 0
+    assert ("waited" in one, "waited" in two) == (False, True)
+    assert ("against" in one, two.count("against")) == (False, 1)
 
 
-def test_a_kind_is_made_up_once_for_each_seed(shell: Shell) -> None:
+def test_a_kind_is_made_up_once_for_each_seed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Seeds count from 1; a kind without their number is made up once."""
-    kind = ("--workload", "almost_idle", "--json")
-    one, alike, two = (
-        json.loads(shell.run("simulate", *kind, *more).stdout)[DEFAULT]
-        for more in ((), ("--seeds", "1"), ("--seeds", "2"))
-    )
-    counts = [len(make("almost_idle", seed)["turns"]) for seed in (1, 2)]
+    makes(monkeypatch, lambda _, seed: PLAYED | {"turns": PLAYED["turns"][:seed]})
+    kind = ["--workload", "almost_idle", "--json", "--jobs", "1"]
+    calls: tuple[list[str], ...] = ([], ["--seeds", "1"], ["--seeds", "2"])
+    found = [json.loads(CliRunner().invoke(simulate, [*kind, *more]).stdout)[DEFAULT] for more in calls]
 
-    assert one == alike
-    assert [outcome["served_turns"] + outcome["refused_turns"] for outcome in (one, two)] == [counts[0], sum(counts)]
+    assert [outcome["served_turns"] + outcome["refused_turns"] for outcome in found] == [1, 1, 1 + 2]
 
 
 def test_without_a_workload_all_kinds_are_played(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,7 +199,7 @@ def test_without_a_workload_all_kinds_are_played(monkeypatch: pytest.MonkeyPatch
         made.append(Made(kind, seed))
         return PLAYED
 
-    monkeypatch.setattr(workloads, "make", note)
+    makes(monkeypatch, note)
     done = CliRunner().invoke(simulate, ["--seeds", "2", "--jobs", "1"])
 
     assert list(dict.fromkeys(made)) == [(kind, seed) for kind in workloads.KINDS for seed in (1, 2)]
@@ -196,7 +220,9 @@ def test_what_is_made_up_could_stand_in_a_file(tmp_path: Path, kind: str) -> Non
     [
         ((), 2, "say what to play: --workload FILE, or --seeds N"),
         (("--seeds", "0"), 2, "Invalid value for '--seeds'"),
-        (("--workload", "none.json"), 1, "none.json: No such file or directory"),
+        (("--workload", "ofice"), 2, "no kind of that name; did you mean office? the kinds are: office, "),
+        (("--workload", "hist"), 2, "did you mean history?"),
+        (("--workload", "x", "--seeds", "3"), 2, "--seeds goes with a KIND; what a file or history holds is played"),
         (("--workload", "x", "--strategy", "best"), 2, "Invalid value for '--strategy': 'best' is not one of"),
         (("--workload", "x", "--strategy", "perishing", "--all"), 2, "--strategy and --all exclude each other"),
         (("--workload", "x", "--markdown", "--json"), 2, "--markdown and --json exclude each other"),
@@ -204,6 +230,7 @@ def test_what_is_made_up_could_stand_in_a_file(tmp_path: Path, kind: str) -> Non
         (("--workload", "x", "--accounts", "-2"), 2, "Invalid value for '--accounts'"),
         (("--workload", "x", "--days", "3"), 2, "--days goes with --workload history"),
         (("--workload", "x", "--wait", "-1"), 2, "Invalid value for '--wait'"),
+        (("--workload", "x", "--wait", "nan"), 2, "--wait nan is no number of seconds"),
         (("--workload", "x", "--jobs", "0"), 2, "Invalid value for '--jobs'"),
         (("--workload", "history"), 1, "no answered request of the last 14 days is known; use the pool first"),
     ],
@@ -213,14 +240,64 @@ def test_a_wrong_call_is_told(shell: Shell, arguments: tuple[str, ...], code: in
     assert said in shell.run("simulate", *arguments, code=code).stderr
 
 
-def test_a_wrong_file_is_one_line(shell: Shell, tmp_path: Path) -> None:
-    """It names the key; nothing is played before all files are read."""
+def test_a_wrong_file_is_one_line_and_exit_2(shell: Shell, tmp_path: Path) -> None:
+    """As wrong settings are; it names the key, and nothing is played before all files are read."""
     path = tmp_path / "w.json"
     path.write_text(json.dumps(GOOD | {"unit_tokens": "x"}))
-    done = shell.run("simulate", "--workload", str(path), code=1)
+    done = shell.run("simulate", "--workload", str(path), code=2)
 
     assert done.stderr.startswith(f"flowpool: {path}: unit_tokens: Expected `float`, got `str`; ")
     assert (done.stdout, done.stderr.count("\n")) == ("", 1)
+
+
+def test_a_misspelt_key_is_told(shell: Shell, tmp_path: Path) -> None:
+    """On stderr; it is passed over."""
+    path = tmp_path / "w.json"
+    path.write_text(json.dumps(PLAYED | {"accounts": [ACCOUNT | {"modls": {}}]} | {"cost": {"raed": 1}}))
+    path.write_text(path.read_text().replace('"models": {}, ', ""))
+    done = shell.run("simulate", "--workload", str(path), "--jobs", "1", "--json")
+
+    assert json.loads(done.stdout)[DEFAULT] == EXPECTED
+    assert done.stderr == (
+        f"flowpool: {path}: passed over, as there is no such key: "
+        "accounts[0].modls (did you mean models?), cost.raed (did you mean read?)\n"
+    )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo terminals")
+@pytest.mark.parametrize("form", ["--json", "--markdown"])
+def test_a_terminal_is_told_how_far_it_is(tmp_path: Path, played: str, form: str) -> None:
+    """On stderr, and in the end there is nothing of it; what is written to stdout is whole."""
+    ours, theirs = os.openpty()
+    command = [sys.executable, "-m", "flowpool", "simulate", "--workload", played, "--jobs", "1", form]
+    environ = {"PATH": os.defpath, "FLOWPOOL_HOME": str(tmp_path), "TERM": "xterm", "COLUMNS": "80"}
+    data = b""
+    with os.fdopen(ours, "rb", buffering=0) as screen, os.fdopen(theirs, "wb", buffering=0) as stderr:
+        done = subprocess.run(command, cwd=ROOT, env=environ, stdout=subprocess.PIPE, stderr=stderr, check=True)
+        stderr.write(b"END")
+        while not data.endswith(b"END"):
+            data += screen.read(1000)
+    seen = data.decode()
+
+    assert "played 0 of 2\r" in seen
+    assert "played 1 of 2, about " in seen
+    assert seen.endswith("\r\x1b[2KEND")
+    assert "\x1b" not in done.stdout.decode()
+    assert form == "--markdown" or json.loads(done.stdout)[DEFAULT] == EXPECTED
+
+
+def test_the_example_of_the_docs_is_played_as_they_say(shell: Shell, tmp_path: Path) -> None:
+    """Whoever copies it gets what stands below it."""
+    page = (ROOT / "docs" / "simulator.md").read_text()
+    example, after = re.search(r"```json\n(.*?)```\n(.*?)\n## ", page, re.DOTALL).groups()  # type: ignore[union-attr]
+    path = tmp_path / "small.json"
+    path.write_text(example)
+    found = told(shell, "--workload", str(path))
+
+    assert (
+        f"{found[DEFAULT]['served_turns']} turns are served and {found[DEFAULT]['refused_turns']} is refused" in after
+    )
+    assert f"{found[DEFAULT]['served_units']:.1f} of the bound's {found['bound']:.1f} units" in after
 
 
 def test_help_names_every_kind(shell: Shell) -> None:
@@ -228,3 +305,13 @@ def test_help_names_every_kind(shell: Shell) -> None:
     words = shell.run("simulate", "--help").stdout.replace(",", " ").replace(".", " ").split()
 
     assert set(workloads.KINDS) <= set(words)
+
+
+def test_tokens_need_not_be_whole(shell: Shell, tmp_path: Path) -> None:
+    """They cost what they are; sums of tokens are whole."""
+    path = tmp_path / "w.json"
+    path.write_text(json.dumps(PLAYED | {"turns": [{**TURN, "at": 0, "context": 1000.25}], "outside": []}))
+    found = told(shell, "--workload", str(path))[DEFAULT]
+
+    assert found["served_units"] == pytest.approx(1.0500125)
+    assert (found["rebuilt_tokens"], type(found["rebuilt_tokens"])) == (1000, int)

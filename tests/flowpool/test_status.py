@@ -33,6 +33,18 @@ def test_the_running_proxy_is_asked_with_the_key(shell: Shell) -> None:
     assert not [text for text in shell.shown if key in text]
 
 
+def test_a_config_that_was_changed_meanwhile_is_said(shell: Shell) -> None:
+    """In a line, and among the notices of the document."""
+    line = "config.toml was changed since the proxy started; restart it to take it up"
+    with listening(reply(json.dumps(FULL).encode()), []) as address:
+        announce(shell.home, address)
+        path = shell.home / "running.json"
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"config": "another"}))
+
+        assert json.loads(shell.run("status", "--json").stdout) == FULL | {"notices": [*FULL.get("notices", []), line]}
+        assert line in shell.run("status").stdout
+
+
 def test_a_pid_that_is_another_program_by_now_means_no_proxy(shell: Shell) -> None:
     """When the process lives but nothing listens, the proxy is gone (X109)."""
     with listening(b"", []) as address:

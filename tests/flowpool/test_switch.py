@@ -16,7 +16,10 @@ def test_the_proxy_is_told_to_move_all(shell: Shell) -> None:
     heard: list[bytes] = []
     with listening(reply(b'{"pins": []}'), heard) as address:
         announce(shell.home, address)
-        assert shell.run("switch", "work").stdout == "new and running conversations go to work\n"
+        assert (
+            shell.run("switch", "work").stdout
+            == "new and running conversations go to work; undo: flowpool switch auto\n"
+        )
         assert shell.run("switch", "auto").stdout == "each conversation goes where there is room\n"
 
     assert [json.loads(one.partition(b"\r\n\r\n")[2]) for one in heard] == [
@@ -32,6 +35,17 @@ def test_without_a_proxy_the_state_has_it(shell: Shell) -> None:
 
     assert [pin["moves"] for pin in found["pins"]] == [True]
     assert reader.remembered(shell.home / "state.sqlite3").pins[ALL, "", ""].moves
+
+
+def test_without_a_name_it_shows_what_is_pinned(shell: Shell) -> None:
+    """As pin does; several are another command's."""
+    shell.add("work")
+    shell.run("switch", "work")
+
+    assert shell.run("switch").stdout == shell.run("pin").stdout != ""
+    assert json.loads(shell.run("switch", "--json").stdout) == json.loads(shell.run("pin", "--json").stdout)
+    assert "for several: flowpool pin work home --move" in shell.run("switch", "work", "home", code=2).stderr
+    assert "for several: flowpool pin NAME NAME --move" in shell.run("switch", "A B", "sk-ant-x", code=2).stderr
 
 
 def test_an_unknown_name_changes_nothing(shell: Shell) -> None:

@@ -77,6 +77,14 @@ def test_without_a_proxy_the_state_tells(shell: Shell, asked: str) -> None:
     assert json.loads(shell.run("why", asked, "--json").stdout) == STORY | KEPT
 
 
+def test_before_the_first_request_there_is_no_last_one(shell: Shell) -> None:
+    """It says what to do, with a proxy and without."""
+    assert "no request yet; send one first" in shell.run("why", "last", code=1).stderr
+    with listening(answer(), []) as address:
+        announce(shell.home, address)
+        assert "no request yet; send one first" in shell.run("why", "last", code=1).stderr
+
+
 def test_what_the_proxy_forgot_comes_from_the_state(shell: Shell) -> None:
     """A proxy keeps the latest alone."""
     remembered(shell.home, LINE, told=True)
@@ -107,7 +115,7 @@ def test_a_beginning_that_fits_several_asks_for_more(shell: Shell) -> None:
     assert all(name in error for name in ("0000aaaa1111", "0000cccc3333", "0000dddd4444", "give more letters"))
 
 
-@pytest.mark.parametrize("asked", ["abc", "last"])
+@pytest.mark.parametrize("asked", ["abc", "abcd"])
 def test_an_unknown_request_is_one_line_that_says_how_ids_are_listed(shell: Shell, asked: str) -> None:
     """With a proxy and without one, with a state and without."""
     for _ in range(2):

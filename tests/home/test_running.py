@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -28,7 +29,28 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
         "pid": os.getpid(),
         "listen": {"claude": "[::1]:3456"},
         "started": "2026-01-05T12:00:00+00:00",
+        "config": "",
     }
+
+
+def test_a_changed_config_is_noticed(tmp_path: Path) -> None:
+    """By what it holds; one that is gone is changed, one that was not known when the proxy started is not."""
+    path, config = tmp_path / "x", tmp_path / "config.toml"
+    config.write_text("a = 1")
+    started = replace(OURS, config=running.digest(config))
+    running.write(path, started)
+    assert running.read(path) == started
+    assert not running.is_changed(started, config)
+    config.write_text("a = 2")
+    assert running.is_changed(started, config)
+    assert not running.is_changed(OURS, config)
+    config.write_text("a = 1")
+    assert not running.is_changed(started, config)
+    config.unlink()
+    assert running.digest(config) == ""
+    assert running.is_changed(started, config)
+    config.mkdir()
+    assert running.digest(config) == ""
 
 
 def test_a_dead_process_does_not_run(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """What is told of a choice is what it rested on."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 from routing import explain
 from routing.decisions import Use
 from routing.explain import Liked, Weighed, likes
-from routing.observations import AccountsChanged, Answered, Dispatched, Succeeded
+from routing.observations import AccountsChanged, Answered, Dispatched, Ended, Pinned, Succeeded
 from routing.router import Router
 from routing.rules import Routing, Rules
 from routing.scoring import STRATEGIES, Place, pick
@@ -116,7 +118,7 @@ def test_every_account_of_the_provider_is_told_of() -> None:
     assert (found[ANN].may, found[ANN].because) == (False, "disabled")
     assert (found[BEN].may, found[BEN].row, found[BEN].until) == (False, 13, NOON + hours(2))
     assert (found[CAT].may, found[CAT].order, found[CAT].windows) == (True, 1, {"7d": 0.25})
-    assert "7d" in found[CAT].because
+    assert found[CAT].because == "the only one that may"
 
 
 def test_what_an_account_was_asked_for_is_a_bar() -> None:
@@ -135,6 +137,45 @@ def test_where_a_habit_decides_no_strategy_is_asked() -> None:
 
     assert {one.order for one in found.values()} == {None}
     assert {(one.may, one.because) for one in found.values()} == {(True, "may serve")}
+
+
+def test_where_a_conversation_lives_is_why_others_do_not_serve_it() -> None:
+    """Also while it waits for a place there; not once the account is held."""
+    made = router(replace(account(ANN), cap=1), account(BEN))
+    sent(made, ANN, OK)
+    made.observe(Succeeded(exchange=ExchangeId("e1"), account=ANN, demand=demand(), at=NOON))
+    own = Trail(started_at=NOON, exchange=ExchangeId("e1"))
+    assert {one.name: one.because for one in told(made, own, free=False).values()} == {
+        ANN: "its conversation lives here",
+        BEN: "its conversation lives on ann",
+    }
+    waiting = told(made, Trail(started_at=NOON, exchange=ExchangeId("e2")), free=False)
+    assert (waiting[ANN].may, waiting[BEN].because) == (False, "its conversation lives on ann")
+    sent(made, ANN, limit(), used=1.0)
+
+    assert told(made, free=False)[BEN].because == "may serve"
+
+
+def test_under_a_pin_each_is_pinned_or_not() -> None:
+    """The order is that of the pinned; of a conversation that stays where it is warm that is said too."""
+    made = router(account(ANN), account(BEN), account(CAT))
+    for name in (ANN, BEN, CAT):
+        sent(made, name, OK, name)
+        made.observe(Ended(exchange=ExchangeId(name), trail=trail(), at=NOON))
+    made.observe(Pinned(accounts=(BEN, CAT), at=NOON))
+    found = told(made)
+    assert [one.order for one in found.values()] == [1, 2, None]
+    assert found[ANN].because == "not pinned"
+    assert all(found[name].because.startswith("pinned; ") for name in (BEN, CAT))
+    made.observe(Pinned(accounts=(BEN,), at=NOON))
+    assert told(made)[BEN].because == "pinned"
+    made.observe(Succeeded(exchange=ExchangeId(ANN), account=ANN, demand=demand(), at=NOON))
+
+    assert [one.because for one in told(made, free=False).values()] == [
+        "not pinned; its conversation lives here",
+        "pinned; its conversation lives on ann",
+        "not pinned; its conversation lives on ann",
+    ]
 
 
 def test_a_full_account_is_told_of_as_such() -> None:

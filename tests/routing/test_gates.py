@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from routing.decisions import Barred
-from routing.gates import bar
+from routing.gates import bar, may_serve
 from routing.holds import Hold
 from routing.words import Account, Demand
 from tests.routing.made import ANN, HAIKU, NOON, OPUS, account, accounts, demand, demands, hold, holds, hours, moments
@@ -21,6 +21,7 @@ def test_an_account_may_serve_only_enabled_and_unheld(
     expected = one.enabled and one.provider == asked.provider and not is_held
 
     assert expected is (bar(one, asked, tuple(held), now) is None)
+    assert expected is may_serve(one, asked, tuple(held), now)
 
 
 def test_each_bar_says_why() -> None:

@@ -31,6 +31,7 @@ def test_counts_are_those_of_the_exchanges_in_flight(steps: list[tuple[str, ...]
 
     counts = Counter(name for name, _ in model.values())
     assert [counts[name] for name in NAMES] == [leases.count(name) for name in NAMES]
+    assert dict(counts) == leases.counts
     for conversation in ("talk", "chat"):
         expected = {(e, name) for e, (name, of) in model.items() if of == conversation}
         assert expected == {(lease.exchange, lease.account) for lease in leases.of(demand(conversation).conversation)}

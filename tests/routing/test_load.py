@@ -132,3 +132,23 @@ def test_a_request_without_a_conversation_is_only_in_flight() -> None:
     load.answered(told(None), TURN, NOON)
     load.refused(ExchangeId("e"), told(None))
     assert sums(load) == (0, 0)
+
+
+def test_an_answer_after_a_refusal_pledges_nothing() -> None:
+    """The conversation is known better, but is at work nowhere."""
+    load, asked = Load(), told("talk", 1_000)
+    load.sent(ExchangeId("x"), ANN, asked, NOON)
+    load.refused(ExchangeId("x"), asked)
+    load.answered(asked, Spent(fresh=1_000), NOON)
+
+    assert (sums(load), load.at_work(), len(load)) == ((0, 0), (), 1)
+
+
+def test_the_conversation_heard_of_longest_ago_goes_first() -> None:
+    """With what it had pledged."""
+    load = Load(bound=2)
+    for number, name in enumerate((ANN, BEN, BEN)):
+        load.sent(ExchangeId(f"x{number}"), name, told(f"talk {number}", 1_000), NOON)
+
+    assert (len(load), len(load.at_work()), sums(load)[0]) == (2, 2, 0)
+    assert load.find(told("talk 0")) is None

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from routing.moments import said
+from routing.moments import microseconds, said
 from tests.routing.made import NOON, hours
 
 zones = st.integers(-14 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
@@ -33,3 +33,13 @@ def test_a_moment_for_people(at: datetime, words: str) -> None:
 def test_the_zone_changes_nothing(at: datetime, now: datetime) -> None:
     """The same instant is said alike, wherever it was written down."""
     assert said(at, now) == said(at.astimezone(UTC), now.astimezone(UTC))
+
+
+@given(instants, instants)
+def test_moments_as_numbers_are_as_far_apart_as_they_are(one: datetime, other: datetime) -> None:
+    """To the microsecond, whatever their zones; so seconds counted from them are what a difference of the moments has."""
+    apart = microseconds(one) - microseconds(other)
+
+    assert timedelta(microseconds=apart) == one - other
+    assert apart / 1_000_000 == (one - other).total_seconds()
+    assert microseconds(one.astimezone(UTC).replace(tzinfo=None)) == microseconds(one)

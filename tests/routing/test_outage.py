@@ -26,7 +26,7 @@ def holding(*pool: tuple[Account, Hold | None]) -> Memory:
     """A memory of accounts that are held so."""
     memory = Memory(rules=Holds())
     memory.learn(AccountsChanged(accounts=tuple(one for one, _ in pool)))
-    memory.holds = {one.id: (held,) for one, held in pool if held is not None}
+    memory.held.holds = {one.id: (held,) for one, held in pool if held is not None}
     return memory
 
 

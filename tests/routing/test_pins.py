@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from routing.decisions import Use, Wait
 from routing.gates import bar
 from routing.observations import AccountsChanged, Answered, Dispatched, Ended, Pinned, Restored, Succeeded
-from routing.pins import MOST_LAUNCHES, Pin, Pins, still_wished
+from routing.pins import LONGEST_SESSION, MOST_LAUNCHES, Pin, Pins, is_session, still_wished
 from routing.router import Router
 from routing.rules import Rules
 from routing.trail import Trail
@@ -321,6 +321,41 @@ def test_a_launch_is_a_pin_of_its_session() -> None:
     assert pool.router.snapshot(pool.now).pins[1].is_launch
 
 
+def test_a_launch_does_not_yield_to_what_went_out_without_it() -> None:
+    """A request of its session that names nobody moves with the pin of all; the next that names its account goes there again."""
+    pool, launched = Pool(), replace(demand(), pin=ANN)
+    assert pool.turn(launched) == (ANN, "pinned")
+    pool.pin(BEN, moves=True)
+    assert pool.turn(launched) == (ANN, "pinned")
+    assert pool.turn() == (BEN, "moved by pin")
+    assert [pin.session for pin in pool.router.snapshot(pool.now).pins] == [None]
+
+    assert pool.turn(launched) == (ANN, "pinned")
+    assert pool.router.snapshot(pool.now).pins[1].is_launch
+
+
+def test_a_launch_that_force_ended_is_not_begun_anew_by_a_request_without_it() -> None:
+    """It stays ignored."""
+    pool, launched = Pool(), replace(demand(), pin=CAT)
+    pool.turn(launched)
+    pool.pin(BEN, moves=True, forces=True)
+    assert pool.turn()[0] == BEN
+
+    assert pool.turn(launched)[0] == BEN
+
+
+@given(own=st.booleans(), every=st.booleans())
+def test_whom_a_request_is_wished_for(own: bool, every: bool) -> None:
+    """Its own pin's account, else those of the pin of all."""
+    pins = Pins()
+    if every:
+        pins.told(Pin(accounts=(ANN, BEN), at=NOON))
+    if own:
+        pins.told(Pin(accounts=(CAT,), at=NOON), "session")
+
+    assert pins.named(demand()) == ((CAT,) if own else (ANN, BEN) if every else ())
+
+
 @pytest.mark.parametrize("how", ["auto", "force"])
 def test_a_launch_is_ignored_from_then_on(how: str) -> None:
     """`pin auto --session` sets that session free, `--force` every running one; a launch after that counts."""
@@ -371,6 +406,18 @@ def test_launches_are_bounded() -> None:
 
     assert len(pins.of_sessions()) == MOST_LAUNCHES
     assert "session 4" not in pins.of_sessions()
+
+
+def test_a_launch_that_goes_on_is_not_forgotten() -> None:
+    """However many come after it: forgotten, one that a person ended would count again."""
+    pins, old = Pins(), replace(demand("old", session="old"), pin=ANN)
+    pins.dispatched(old, ANN, None, NOON)
+    pins.told(Pin(accounts=(BEN,), at=NOON + hours(1)), forces=True)
+    for number in range(MOST_LAUNCHES + 5):
+        pins.dispatched(replace(demand(f"talk {number}", session=f"session {number}"), pin=ANN), ANN, None, NOON)
+        pins.dispatched(old, BEN, None, NOON)
+
+    assert pins.own(old) is None
 
 
 # Restarts
@@ -504,3 +551,21 @@ def test_a_warm_conversation_at_its_accounts_reserve_moves_to_the_pin() -> None:
     )
 
     assert pool.turn() == (CAT, "pinned (all)")
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        ("11111111-2222-4333-8444-555555555555", True),
+        ("body-0a1b", True),
+        ("x" * LONGEST_SESSION, True),
+        ("x" * (LONGEST_SESSION + 1), False),
+        ("", False),
+        ("two\nlines", False),
+        ("\udcff", False),
+    ],
+    ids=range(7),
+)
+def test_what_may_be_pinned_can_be_shown_and_kept(text: str, is_one: bool) -> None:
+    """One line of letters that can be printed, of bounded length."""
+    assert is_session(text) is is_one

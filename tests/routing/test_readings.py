@@ -1,13 +1,15 @@
 """Tests of routing/readings.py."""
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from hypothesis import assume, given
+from hypothesis import strategies as st
 
+from routing.moments import microseconds
 from routing.readings import JITTER, Reading, Status, lapsed, merge, used_at
-from tests.routing.made import NOON, hours, reading, readings, seconds
+from tests.routing.made import NOON, hours, moments, reading, readings, seconds
 
 REJECTED, ALLOWED, WARNING = Status.REJECTED, Status.ALLOWED, Status.ALLOWED_WARNING
 
@@ -161,3 +163,11 @@ def test_a_window_is_empty_once_its_reset_has_passed() -> None:
     assert (used_at(held, NOON + hours(1)), lapsed(held, NOON + hours(1))) == (0.0, True)
     assert not lapsed(reading(resets=None), NOON + hours(9999))
     assert used_at(reading(used=None), NOON) is None
+
+
+@given(readings, st.none() | moments)
+def test_a_reset_is_also_a_number(one: Reading, resets_at: datetime | None) -> None:
+    """The same moment, also in a copy with another reset."""
+    copied = replace(one, resets_at=resets_at)
+
+    assert copied.ends_us == (None if resets_at is None else microseconds(resets_at))

@@ -14,6 +14,7 @@ from routing.router import Router
 from routing.rules import Rules, Waiting
 from routing.trail import Trail
 from routing.verdicts import HoldOrder
+from routing.words import ExchangeId
 from tests.routing.made import ANN, BEN, EXCHANGE, NOON, account, demand, hours, seconds, verdict
 
 LIMIT = verdict(13, hold=HoldOrder(until=NOON + hours(5), windows=frozenset({"7d"})))
@@ -98,3 +99,17 @@ def test_one_request_a_minute_asks_in_spite_of_the_hold() -> None:
     router.observe(replace(refused, sent_at=later, at=later))
     assert isinstance(router.choose(demand(), trail, later + seconds(60)), GiveUp)
     assert router.snapshot(later).next["opus"] is None
+
+
+def test_an_account_at_its_cap_is_not_asked_in_spite_of_its_hold() -> None:
+    """A test is a request like any other: it needs a place."""
+    router = Router(RULES)
+    router.observe(AccountsChanged(accounts=(replace(account(ANN), cap=1),)))
+    router.observe(Dispatched(exchange=ExchangeId("long"), account=ANN, demand=demand("other"), at=NOON))
+    router.observe(Answered(exchange=EXCHANGE, account=ANN, demand=demand(), verdict=LIMIT, sent_at=NOON, at=NOON))
+    later = NOON + seconds(601)
+    trail = Trail(started_at=later)
+
+    assert not isinstance(router.choose(demand(), trail, later), Use)
+    router.observe(Ended(exchange=ExchangeId("long"), trail=trail, at=later))
+    assert isinstance(router.choose(demand(), trail, later), Use)

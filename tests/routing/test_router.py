@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from routing.chains import asked
-from routing.decisions import Answer, Choice, GiveUp, Use, Wait
+from routing.decisions import Answer, GiveUp, Use, Wait
 from routing.gates import bar
 from routing.health import Standing
 from routing.holds import Hold, barring
@@ -28,7 +28,7 @@ from routing.observations import (
     Succeeded,
 )
 from routing.outage import Outage
-from routing.readings import Reading, Source
+from routing.readings import Source
 from routing.remembered import is_outdated
 from routing.router import Router
 from routing.rules import Routing, Rules
@@ -37,7 +37,7 @@ from routing.snapshot import Snapshot
 from routing.strategies.contract import Candidate
 from routing.trail import Trail
 from routing.verdicts import Verdict
-from routing.words import Account, AccountId, Demand, ExchangeId, Kind
+from routing.words import Account, AccountId, Demand, ExchangeId
 from tests.routing.machine import RouterMachine
 from tests.routing.made import (
     ANN,
@@ -53,23 +53,19 @@ from tests.routing.made import (
     auth,
     demand,
     demands,
-    forbidden,
     hours,
     limit,
     model_limit,
     moments,
-    overloaded,
-    paid,
     pools,
     reading,
     readings,
     refusals,
     seconds,
-    throttle,
     trail,
-    verdict,
 )
-from tests.routing.shell import Answers, Run, Shell
+from tests.routing.shell import Shell
+from tests.routing.stories import always, measured, pooled
 
 names = st.sampled_from(NAMES)
 exchanges = st.sampled_from([ExchangeId("e1"), ExchangeId("e2"), ExchangeId("e3")])
@@ -117,7 +113,6 @@ histories = st.lists(observations, max_size=12)
 RETEST = "to see whether its hold still stands"  # the one choice of an account that is held
 
 
-PERISHING = Rules(routing=Routing(strategy="perishing"))  # whose choices and words are easy to foresee
 ALONE = Rules(routing=Routing(strategy="least_used"))  # it judges each account by itself
 
 
@@ -137,7 +132,7 @@ def accounts_of(router: Router) -> Mapping[AccountId, Account]:
 
 def holds_of(router: Router, name: AccountId) -> tuple[Hold, ...]:
     """The holds of an account, ended ones included."""
-    return router._memory.holds.get(name, ())
+    return router._memory.held.holds.get(name, ())
 
 
 rules_of_each = st.sampled_from([Rules(routing=Routing(strategy=strategy)) for strategy in STRATEGIES])
@@ -228,7 +223,7 @@ def test_a_restart_changes_nothing_that_lasts(
     router = told(pool, history)
     for exchange in ("e1", "e2", "e3"):
         router.observe(Ended(exchange=ExchangeId(exchange), trail=trail(), at=now))
-    for known in router._memory.readings.values():
+    for known in router._memory.meters.readings.values():
         for key in [key for key, one in known.items() if is_outdated(one, now)]:
             del known[key]
 
@@ -250,6 +245,19 @@ def test_who_is_to_be_checked_and_whether_all_fail() -> None:
 
     router.observe(Checked(account=BEN, standing=Standing.VALID, at=later))
     assert (router.to_check(later), router.outage(later)) == ((ANN,), None)
+
+
+@pytest.mark.parametrize(
+    ("name", "why"), [(ANN, ""), (BEN, "is disabled"), (CAT, "has no secret"), (AccountId("gone"), "is not there")]
+)
+def test_why_a_wish_cannot_be_heeded(name: AccountId, why: str) -> None:
+    """Until a person does something; a hold is none of that, for it ends by itself."""
+    router = told((), [])
+    pool = (account(ANN), account(BEN, enabled=False), account(CAT))
+    router.observe(AccountsChanged(accounts=pool, unsigned={CAT: "its keyring is locked"}))
+    router.observe(Answered(exchange=EXCHANGE, account=ANN, demand=demand(), verdict=limit(), sent_at=NOON, at=NOON))
+
+    assert router.why_not_pinned(name) == why
 
 
 def test_a_revision_for_each_observation() -> None:
@@ -275,8 +283,8 @@ def test_no_eligible_account_stands_in_front_of_the_chosen(
     memory = router._memory
 
     def key(one: Account) -> Place:
-        shown = memory.counting(one.id, request.family)
-        candidate = Candidate(account=one, readings=shown, leases=memory.leases.count(one.id))
+        shown = memory.meters.counting(request.family)[one.id]
+        candidate = Candidate(account=one, readings=shown, leases=memory.traffic.leases.count(one.id))
         return place(candidate, STRATEGIES[Rules().routing.strategy], Rules().routing, now)
 
     known = accounts_of(router)
@@ -332,40 +340,6 @@ def test_every_exchange_ends_within_its_bounds(pool: tuple[Account, ...], reques
     assert len(hopped) == len(set(hopped))
 
 
-def always(**by_name: Verdict) -> Answers:
-    """Answers that are the same for each account every time; an account that is not named serves."""
-    return lambda name: by_name.get(name, OK)
-
-
-def measured(shell: Shell, **used: float) -> None:
-    """Let each account have answered once, with so much of its week used."""
-    for name, fraction in used.items():
-        shell.router.observe(
-            Answered(
-                exchange=EXCHANGE,
-                account=AccountId(name),
-                demand=demand(None),
-                verdict=OK,
-                sent_at=shell.now,
-                at=shell.now,
-                readings=(replace(reading(used=fraction), sent_at=shell.now, taken_at=shell.now),),
-            )
-        )
-
-
-def pooled(**used: float) -> Shell:
-    """A shell whose accounts are measured."""
-    shell = Shell(*used, rules=PERISHING)
-    measured(shell, **used)
-    return shell
-
-
-def answer_of(run: Run) -> Answer:
-    """Which of our own answers the exchange ended with."""
-    assert isinstance(run.end, GiveUp)
-    return run.end.answer
-
-
 def test_the_story_of_a_day() -> None:
     """Sticky until refused, on to the next, both spent: wait for the first to recover, and stay there."""
     shell = pooled(ann=0.2, ben=0.5)
@@ -407,187 +381,6 @@ def test_a_model_limit_moves_its_family_alone() -> None:
     assert shell.play(demand("chat", family=HAIKU), always()).asked == [ANN]
 
 
-ENDS = [
-    ("529 on both: six requests", {"ann": overloaded(), "ben": overloaded()}, "aaabbb", Answer.RELAY),
-    ("throttled thrice", {"ann": throttle(1)}, "aaa", Answer.RELAY),
-    ("throttled too long for the budget", {"ann": throttle(6)}, "aab", None),
-    ("client fault", {"ann": verdict(23)}, "a", Answer.RELAY),
-    ("all logins refused", {"ann": auth(), "ben": forbidden()}, "ab", Answer.LOCKED_OUT),
-    ("one forbidden, one overloaded", {"ann": forbidden(), "ben": overloaded()}, "abbb", Answer.RELAY),
-    ("paid already, nobody else", {"ann": paid(), "ben": paid()}, "ab", Answer.RELAY),
-]
-
-
-@pytest.mark.parametrize(("answers", "order", "answer"), [c[1:] for c in ENDS], ids=[c[0] for c in ENDS])
-def test_how_exchanges_end(answers: dict[str, Verdict], order: str, answer: Answer | None) -> None:
-    """Who is asked, in which order, and what the client gets."""
-    run = pooled(ann=0.2, ben=0.5).play(demand(), always(**answers))
-
-    assert order == "".join(name[0] for name in run.asked)
-    assert isinstance(run.end, Use) if answer is None else answer is answer_of(run)
-
-
-def test_one_overloaded_then_one_forbidden_relays_the_overload() -> None:
-    """The last answer that blames no login is what the client sees."""
-    shell = pooled(ann=0.2, ben=0.5)
-
-    assert answer_of(shell.play(demand(), always(ann=overloaded(), ben=forbidden()))) is Answer.RELAY_EARLIER
-
-
-def test_row_19_everywhere_leaves_no_hold() -> None:
-    """When every account says 403 the request is to blame: the next one is served."""
-    shell = pooled(ann=0.2, ben=0.5)
-
-    assert answer_of(shell.play(demand(), always(ann=forbidden(), ben=forbidden()))) is Answer.LOCKED_OUT
-    assert shell.play(demand(), always()).asked == [ANN]
-
-
-def in_flight(shell: Shell, name: AccountId, exchange: str = "other", request: Demand | None = None) -> None:
-    """Let another exchange have a request in flight on the account."""
-    request = demand() if request is None else request
-    shell.router.observe(Dispatched(exchange=ExchangeId(exchange), account=name, demand=request, at=shell.now))
-
-
-def first(shell: Shell, request: Demand | None = None, met: Trail | None = None) -> Choice:
-    """What the Router answers now."""
-    return shell.router.choose(demand() if request is None else request, trail() if met is None else met, shell.now)
-
-
-def test_a_conversation_in_flight_stays_where_it_is() -> None:
-    """A second request of the same conversation goes to the same account, until that refused it."""
-    shell = pooled(ann=0.2, ben=0.5)
-    in_flight(shell, BEN)
-
-    assert first(shell) == Use(account=BEN, because="in flight here")
-    assert first(shell, met=trail(attempt("ben", verdict(15)), renewed_at=1)) != Use(
-        account=BEN, because="in flight here"
-    )
-
-
-def test_a_warm_cache_outweighs_a_request_of_another_model_in_flight() -> None:
-    """In flight with this model, then warm, then in flight with another model."""
-    shell = pooled(ann=0.2, ben=0.5, cat=0.6)
-    in_flight(shell, CAT, request=demand(family=HAIKU))
-    assert first(shell) == Use(account=CAT, because="in flight here")
-
-    shell.router.observe(Succeeded(exchange=EXCHANGE, account=BEN, demand=demand(), at=NOON))
-    assert first(shell) == Use(account=BEN, because="sticky")
-
-    in_flight(shell, ANN, "third")
-    assert first(shell) == Use(account=ANN, because="in flight here")
-
-
-def test_unmeasured_accounts_are_measured_one_conversation_each() -> None:
-    """Idle unmeasured ones come first; with all busy, the one with the fewest requests in flight."""
-    shell = Shell("ann", "ben")
-    start = first(shell, demand("one"))
-    assert isinstance(start, Use)
-    assert start.because == "unmeasured"
-    in_flight(shell, start.account, "one", demand("one"))
-    second = first(shell, demand("two"))
-    assert isinstance(second, Use)
-    assert second.account != start.account
-
-
-def test_an_api_key_comes_last() -> None:
-    """It serves only when no subscription may."""
-    shell = Shell(account(ANN, kind=Kind.API_KEY), account(BEN))
-    measured(shell, ben=0.99)
-
-    assert shell.play(demand(), always()).asked == [BEN]
-    run = shell.play(demand(), always(ben=limit()))
-    assert run.asked == [BEN, ANN]
-    key = Use(account=ANN, because="new: API key, no subscription may serve", is_free=True)
-    assert first(shell, demand("chat")) == key
-
-
-def test_side_calls() -> None:
-    """They take the session's latest account, else the best measured, else any; they never pause, and hop instead."""
-    shell = Shell("ann", "ben", "cat", rules=PERISHING)
-    side = demand(side=True)
-    assert first(shell, side).because == "unmeasured"
-    measured(shell, ben=0.5, cat=0.2)
-    assert first(shell, side) == Use(account=CAT, because="new: 7d perishes soonest (0.033/h)", is_free=True)
-
-    in_flight(shell, BEN)
-    assert first(shell, side) == Use(account=BEN, because="the session's latest")
-    run = shell.play(side, always(ben=throttle(), cat=throttle()))
-    assert run.asked == [BEN, CAT]
-    assert answer_of(run) is Answer.RELAY
-    assert first(shell) == Use(account=BEN, because="in flight here")
-
-
-@pytest.mark.parametrize(
-    ("after", "expected"),
-    [
-        (0.5, Wait(until=NOON + seconds(1), account=ANN, because="again: row 21")),
-        (1.0, Use(account=ANN, because="again: row 21")),
-        (-30, Wait(until=NOON + seconds(1), account=ANN, because="again: row 21")),
-        (-3600, Use(account=ANN, because="again: row 21")),
-    ],
-)
-def test_a_pause_ends_at_its_time(after: float, expected: Choice) -> None:
-    """Before its end the answer is to wait, from then on to use; a clock set back far does not stretch it."""
-    router = pooled(ann=0.2, ben=0.5).router
-
-    assert expected == router.choose(demand(), trail(attempt("ann", overloaded())), NOON + seconds(after))
-
-
-def test_without_a_pause_the_same_account_is_used_at_once() -> None:
-    """A stale connection is tried again immediately, whatever the clock says."""
-    met = trail(attempt("ann", verdict(2, same=(0,)), ended=5))
-
-    assert first(pooled(ann=0.2, ben=0.5), met=met) == Use(account=ANN, because="again: row 2")
-
-
-CHANGES: list[tuple[str, tuple[Observation, ...], str]] = [
-    ("removed", (AccountsChanged(accounts=(account(BEN),)),), "hop: ann was removed"),
-    (
-        "disabled",
-        (AccountsChanged(accounts=(account(ANN, enabled=False), account(BEN))),),
-        "hop: ann may no longer serve: disabled",
-    ),
-    (
-        "held",
-        (Answered(exchange=EXCHANGE, account=ANN, demand=demand(), verdict=limit(), sent_at=NOON, at=NOON),),
-        "hop: ann may no longer serve: row 13",
-    ),
-]
-
-
-@pytest.mark.parametrize(("changes", "because"), [c[1:] for c in CHANGES], ids=[c[0] for c in CHANGES])
-def test_an_account_that_is_lost_during_a_pause_gets_no_further_attempt(
-    changes: tuple[Observation, ...], because: str
-) -> None:
-    """The request goes on elsewhere, even where the row says no hop; with nobody left it ends as the row says."""
-    shell = pooled(ann=0.2, ben=0.5)
-    met = trail(attempt("ann", throttle()))
-    for change in changes:
-        shell.router.observe(change)
-
-    assert first(shell, met=met) == Use(account=BEN, because=because, is_move=True, is_free=True)
-
-    shell.router.observe(AccountsChanged(accounts=(account(BEN, enabled=False),)))
-    choice = first(shell, met=met)
-    assert isinstance(choice, GiveUp)
-    assert choice.answer is Answer.RELAY
-
-
-def test_relaying_still_says_who_was_passed_over() -> None:
-    """The accounts and why, for the log."""
-    choice = first(pooled(ann=0.2, ben=0.5), met=trail(attempt("ann", verdict(23))))
-
-    assert isinstance(choice, GiveUp)
-    assert [(b.account, b.because) for b in choice.barred] == [(ANN, "row 23"), (BEN, "not tried")]
-
-
-def test_another_providers_accounts_are_not_asked() -> None:
-    """Nor do they count as accounts that could be enabled."""
-    shell = Shell(account(ANN, provider="openai"))
-
-    assert answer_of(shell.play(demand(), always())) is Answer.NONE_ENABLED
-
-
 def test_the_snapshot_shows_who_would_be_next() -> None:
     """By family, and for any other; None where nobody may serve."""
     shell = pooled(ann=0.2, ben=0.5)
@@ -620,20 +413,6 @@ def test_an_unknown_strategy_is_refused_at_once() -> None:
     """The message names those that there are."""
     with pytest.raises(ValueError, match="no strategy is called 'luck'; there are headroom, perishing"):
         Router(Rules(routing=Routing(strategy="luck")))
-
-
-@given(st.lists(readings, max_size=2))
-def test_an_answer_that_was_let_through_is_not_hopped_from(shown: list[Reading]) -> None:
-    """A trail that ends in no refusal is a free choice."""
-    shell = pooled(ann=0.2, ben=0.5)
-    for one in shown:
-        shell.router.observe(
-            Answered(
-                exchange=EXCHANGE, account=CAT, demand=demand(), verdict=OK, sent_at=NOON, at=NOON, readings=(one,)
-            )
-        )
-
-    assert first(shell, met=trail(attempt("ann", OK))) == first(shell)
 
 
 TestRouterMachine = RouterMachine.TestCase

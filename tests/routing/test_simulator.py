@@ -119,7 +119,7 @@ def test_every_number_is_what_the_world_saw(played: Workload, strategy: str) -> 
     outcome, witness = witnessed(played, strategy)
     last: dict[tuple[str, str, str], float] = {}
     homes: dict[str, str] = {}
-    moves = rebuilt = moved_warm = 0
+    moves, rebuilt, moved_warm = 0, 0.0, 0.0
     for asked, account in witness.homes:
         talk, model = asked.conversation, asked.model
         warm = {a.name for a in played.accounts if asked.at - last.get((a.name, talk, model), -MANY) <= asked.ttl}

@@ -53,9 +53,9 @@ def test_the_first_state_that_fits(
 ) -> None:
     """Disabled, auth-dead, error, budget spent, held, unmeasured, healthy: in this order."""
     known = memory()
-    known.holds[ANN] = tuple(hold(row, family=OPUS if row == 13 else None) for row in rows)
+    known.held.holds[ANN] = tuple(hold(row, family=OPUS if row == 13 else None) for row in rows)
     if measured:
-        known.readings[ANN] = {"5h": reading("5h", None), "7d": reading("7d", 0.5)}
+        known.meters.readings[ANN] = {"5h": reading("5h", None), "7d": reading("7d", 0.5)}
     shown = picture(known, account(enabled=enabled), NOON)
 
     assert (state, because) == (shown.state, shown.because)
@@ -64,7 +64,7 @@ def test_the_first_state_that_fits(
 def test_a_budget_is_spent_only_where_the_whole_account_is_held() -> None:
     """One that lacks credits for one family serves the others."""
     known = memory()
-    known.holds[ANN] = (hold(11, family=OPUS),)
+    known.held.holds[ANN] = (hold(11, family=OPUS),)
 
     assert picture(known, account(), NOON).state is State.HELD
 
@@ -72,7 +72,7 @@ def test_a_budget_is_spent_only_where_the_whole_account_is_held() -> None:
 def test_a_secret_that_is_not_at_hand_comes_before_what_it_was_refused_for() -> None:
     """Nothing that a provider said is told of an account that cannot be asked."""
     known = memory()
-    known.holds[ANN] = (hold(18), unsigned(ANN, "its keyring is locked"))
+    known.held.holds[ANN] = (hold(18), unsigned(ANN, "its keyring is locked"))
     shown = picture(known, account(), NOON)
 
     assert (shown.state, shown.because) == (State.BROKEN, "its keyring is locked")
@@ -119,10 +119,10 @@ LOGIN = "its login ends Thu 8 Jan 12:00 UTC"
 def test_a_login_that_ends_soon(lifetime: Lifetime, failed: RenewalFailed | None, state: State, because: str) -> None:
     """It serves, and a person is told in time what to run; a month before only in a few words."""
     known = memory()
-    known.readings[ANN] = {"7d": reading("7d", 0.5)}
-    known.logins.lifetimes[ANN] = lifetime
+    known.meters.readings[ANN] = {"7d": reading("7d", 0.5)}
+    known.held.logins.lifetimes[ANN] = lifetime
     if failed is not None:
-        known.logins.unrenewed[ANN] = failed
+        known.held.logins.unrenewed[ANN] = failed
     shown = picture(known, account(), NOON)
 
     assert (shown.state, shown.because) == (state, because)
@@ -134,14 +134,14 @@ def test_when_its_credential_was_judged_last() -> None:
     known = memory()
     assert picture(known, account(), NOON).checked_at is None
 
-    known.logins.checks[ANN] = Check(checked_at=NOON)
+    known.held.logins.checks[ANN] = Check(checked_at=NOON)
     assert picture(known, account(), NOON).checked_at == NOON
 
 
 def test_windows_are_shown_as_reported_and_empty_once_lapsed() -> None:
     """Shortest first; a window whose reset has passed shows no use, its status as it was."""
     known = memory()
-    known.readings[ANN] = {
+    known.meters.readings[ANN] = {
         "7d": reading("7d", 0.5, resets=None, status=None),
         "5h": reading("5h", 0.9, resets=0, status=Status.REJECTED, source=Source.RESTORED),
     }
@@ -157,7 +157,7 @@ def test_windows_are_shown_as_reported_and_empty_once_lapsed() -> None:
 def test_holds_in_force_are_shown_once_per_scope_and_row() -> None:
     """Soonest end first; ended ones are not shown, and of one row's two the one that ends last."""
     known = memory()
-    known.holds[ANN] = (
+    known.held.holds[ANN] = (
         hold(13, end=3),
         hold(19, end=1, family=HAIKU),
         hold(19, end=2, family=HAIKU, by=ExchangeId("e2")),
@@ -173,8 +173,8 @@ def test_holds_in_force_are_shown_once_per_scope_and_row() -> None:
 def test_requests_are_counted() -> None:
     """Those in flight and all that went out."""
     known = memory()
-    known.leases.move(EXCHANGE, ANN, demand())
-    known.requests[ANN] = 7
+    known.traffic.leases.move(EXCHANGE, ANN, demand())
+    known.traffic.requests[ANN] = 7
     shown = picture(known, account(), NOON)
 
     assert (shown.in_flight, shown.requests) == (1, 7)
@@ -184,7 +184,7 @@ def test_a_window_that_runs_out_is_shown() -> None:
     """When, and at which rate; what is held back cannot be used; None while nothing presses."""
     known = memory()
     session = reading("5h", 0.5, resets=3)
-    known.readings[ANN] = {"5h": session}
+    known.meters.readings[ANN] = {"5h": session}
     found = picture(known, account(), NOON).pressure
 
     assert found is not None

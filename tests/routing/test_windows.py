@@ -73,3 +73,11 @@ def test_nothing_seen_is_the_default() -> None:
 def test_every_known_line_is_of_a_known_family() -> None:
     """The families of the known lines are among those that status speaks of."""
     assert frozenset().union(*KNOWN_LINES.values()) <= frozenset(KNOWN_FAMILIES)
+
+
+def test_a_week_is_long() -> None:
+    """And so is what is longer; equal windows are equal."""
+    assert [window(key).is_long for key in ("5h", "6d", "167h", "168h", "7d", "7d_opus", "30d")] == [False] * 3 + [
+        True
+    ] * 4
+    assert window("7d") == window("7d")

@@ -1,12 +1,17 @@
 """config.toml and accounts.toml are read, never made."""
 
+import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from flowpool.findings import documents
 from flowpool.findings.finding import Level
+from home import running
+from home.checks import Address
 from home.paths import Home
+from home.running import Running
 
 ACCOUNT = '[[accounts]]\nid = "a{0}"\nname = "n{0}"\nprovider = "anthropic"\nkind = "api-key"\nenabled = {1}\n'
 
@@ -25,6 +30,24 @@ def test_missing_files_are_no_fault_and_are_not_made(home: Home) -> None:
     assert chosen is not None
     assert (config.level, known, accounts.level) == (Level.OK, (), Level.SKIP)
     assert list(home.config_folder.iterdir()) == []
+
+
+def test_a_config_that_the_proxy_did_not_read_is_a_warning(home: Home) -> None:
+    """With the command that makes it do so."""
+    home.config.write_text("# one")
+    proxy = Running(
+        pid=os.getpid(),
+        listen={"claude": Address(host="::1", port=1)},
+        started=datetime.now(UTC),
+        config=running.digest(home.config),
+    )
+    running.write(home.running, proxy)
+    assert documents.config(home)[1].level is Level.OK
+    home.config.write_text("# two")
+    found = documents.config(home)[1]
+
+    assert (found.level, found.mend) == (Level.WARN, f"kill {os.getpid()}, then flowpool serve")
+    assert found.message.endswith("was changed since the proxy started; restart it to take it up")
 
 
 def test_good_ones_are_read(home: Home) -> None:

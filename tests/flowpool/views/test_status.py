@@ -2,7 +2,7 @@
 
 import io
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from flowpool.document import read, without_proxy
-from flowpool.views.status import COLOURS, WORDS, clock, view
+from flowpool.views.status import COLOURS, RESERVED, WORDS, clock, view
 from routing.snapshot import State
+from routing.verdicts import RESERVE_ROW
 from tests.flowpool.pictures import FULL
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
@@ -83,6 +84,41 @@ def member(name: str, **fields: object) -> dict[str, object]:
 def held(scope: str, hour: int | None, because: str = "x") -> dict[str, object]:
     """A hold that ends today."""
     return {"scope": scope, "until": hour and f"2026-01-05T{hour}:00:00Z", "because": because, "row": 12}
+
+
+RESERVE = {
+    "scope": "account",
+    "until": "2026-01-05T14:00:00Z",
+    "because": "at its reserve: 5h 95% used",
+    "row": RESERVE_ROW,
+}
+
+
+def test_an_account_at_its_reserve_is_told_from_one_that_met_a_limit() -> None:
+    """By its state's word and by what lets it serve; where a limit is met too, that is its state."""
+    words = {"state": "held", "because": RESERVE["because"], "windows": [], "in_flight": 0}
+    alone = shown(without_proxy("1", "x", "s", (member("work", **words, holds=[RESERVE]),)), 120)
+    both = shown(without_proxy("1", "x", "s", (member("work", **words, holds=[RESERVE, held("account", 15)]),)), 120)
+
+    assert "at reserve" in alone
+    assert "at reserve" not in both
+    assert "at its reserve: 5h 95% used, until 14:00" in alone
+    for text in (alone, both):
+        assert "run: flowpool reserve work --off, or flowpool pin work" in text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "says"),
+    [(0.2, "for 1 s"), (12, "for 12 s"), (59.5, "for 60 s"), (60, "until 12:01"), (-3, "until 11:59")],
+)
+def test_a_hold_that_ends_within_a_minute_is_told_in_seconds(seconds: float, says: str) -> None:
+    """Its minute would be over as it is read."""
+    hold = held("account", None) | {"until": (NOON + timedelta(seconds=seconds)).isoformat()}
+    document = without_proxy("1", "x", "s", (member("work", state="held", because="x", holds=[hold]),))
+    line = member("work", state="held", because="y", holds=[hold])
+
+    assert f"x, {says}" in shown(document, 120)
+    assert f"{says}: x" in shown(without_proxy("1", "x", "s", (line,)), 120)
 
 
 MEASURED = {"state": "healthy", "windows": FULL["accounts"][0]["windows"]}
@@ -262,7 +298,9 @@ def test_every_state_is_explained() -> None:
     """docs/states.md has each state once, in the order in which the first that fits is shown, under the screen's word."""
     text = (Path(__file__).parents[3] / "docs" / "states.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| ([a-z ]+) \| `(\w+)` \|", text, re.MULTILINE)
-    assert rows == [(WORDS.get(state, state.value), state.value) for state in State]
+    own = (RESERVED, State.HELD.value)  # the screen's word for one way to be held
+    assert rows[rows.index(own) - 1] == ("held", State.HELD.value)
+    assert [row for row in rows if row != own] == [(WORDS.get(state, state.value), state.value) for state in State]
 
 
 @pytest.mark.parametrize(

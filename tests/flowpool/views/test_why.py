@@ -27,7 +27,7 @@ def shown(told: dict[str, Any], width: int = WIDEST) -> str:
 
 
 SCREEN = """\
-f4f2ad99cab6  12:00:07  claude-opus-5-5 (opus), stream, 41.2 kB, conversation 60a9dfd2, warm on work
+f4f2ad99cab6  12:00:07  claude-opus-5-5 (opus), stream, 41.2 kB, session 11111111-2222, conversation 60a9dfd2, warm on work
 
 1. 12:00:07 work: sticky
    account   may   order   used     because
@@ -38,10 +38,11 @@ f4f2ad99cab6  12:00:07  claude-opus-5-5 (opus), stream, 41.2 kB, conversation 60
 2. 12:00:08 waits until 12:00:09: others are moving there just now (14 times)
 
 3. 12:00:22 home: hop: work refused: 7d limit until 14:00 UTC
-   account   may   perishing   used            because
+   ordered by perishing
+   account   may   order   used            because
    ─────────────────────────────────────────────────────────────────────────
-   home      yes           1   5h 2%, 7d 40%   7d perishes soonest (0.021/h)
-   work      no            -   7d 100%         7d limit, until 14:00
+   home      yes       1   5h 2%, 7d 40%   7d perishes soonest (0.021/h)
+   work      no        -   7d 100%         7d limit, until 14:00
 
    asked   answer   meant           waited     took   because
    ──────────────────────────────────────────────────────────────────────────
@@ -77,10 +78,11 @@ def test_no_line_is_wider_than_people_read(width: int) -> None:
 
 
 OTHERS: list[tuple[dict[str, Any], str]] = [
-    ({"stream": False, "warm": None, "home": "ben"}, "whole answer, 41.2 kB, conversation 60a9dfd2, gone cold on ben"),
-    ({"model": "", "family": "", "size": 12, "conversation": None}, "12:00:07 /v1/messages, stream, 12 B, warm on work"),
+    ({"stream": False, "warm": None, "home": "ben"}, "whole answer, 41.2 kB, session 11111111-2222, conversation 60a9dfd2, gone cold on ben"),
+    ({"model": "", "family": "", "size": 12, "session": None, "conversation": None}, "12:00:07 /v1/messages, stream, 12 B, warm on work"),
     ({"size": 8_000_000, "family": "claude-opus-5-5"}, "claude-opus-5-5, stream, 8.0 MB"),
     ({"usage": None}, "What it cost was not told."),
+    ({"heartbeats": 1}, "its client was told once that it waits"),
     ({"answer": "A", "because": "7d limit", "account": None}, "flowpool refused: every account is out for now. 7d limit"),
     ({"answer": "G"}, "It went out on the client's own login."),
     ({"ended": "client_left", "account": None, "status": None, "first_byte_ms": None}, "client left: all of it 22.3 s"),
@@ -103,6 +105,14 @@ def test_a_request_that_was_given_up_says_so() -> None:
     }
 
     assert "gives up: 7d limit (the first recovers at 14:00:00)" in words(shown(STORY | {"choices": [choice]}))
+
+
+def test_nothing_is_said_twice() -> None:
+    """An account that is full says how many requests are in flight there."""
+    full = STORY["choices"][0]["accounts"][0] | {"may": False, "because": "2 of 2 requests in flight"}
+    choice = STORY["choices"][0] | {"accounts": [full]}
+
+    assert words(shown(STORY | {"choices": [choice]})).count("in flight") == 1
 
 
 def test_what_is_no_longer_known_is_said() -> None:

@@ -50,6 +50,19 @@ def test_the_latest_requests_come_in_their_order(path: Path) -> None:
     assert reader.requests_after(path, "unknown") == []
 
 
+def test_conversations_are_found_by_their_beginning(path: Path) -> None:
+    """Each once; what stands for anything elsewhere is a letter here."""
+    state = State(path)
+    for number, name in enumerate(["abc", "abd", "abc", "%", None]):
+        state.enter(line(number) | {"conversation": name})
+    state.close(LONG)
+
+    assert sorted(reader.conversations_like(path, "ab")) == ["abc", "abd"]
+    assert [reader.conversations_like(path, begun) for begun in ("%", "x", "_bc")] == [["%"], [], []]
+    assert len(reader.conversations_like(path, "", 2)) == 2
+    assert reader.conversations_like(path.with_name("none"), "a") == []
+
+
 def test_without_a_file_there_is_nothing(path: Path) -> None:
     """Nothing is told, and nothing is made."""
     assert reader.remembered(path) == Remembered()

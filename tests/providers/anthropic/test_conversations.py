@@ -48,6 +48,17 @@ def test_one_key_however_the_session_arrives(session: str, first: str) -> None:
     assert placed(turn(first, user_id=old_form(session))) == by_header
 
 
+@pytest.mark.parametrize("long", ["x" * 257, "x" * 100_000])
+def test_a_sessions_name_is_bounded(long: str) -> None:
+    """One that is longer than a pin may name is known by a short one, the same in header and body; one that fits by itself."""
+    session, conversation = placed(turn("hi"), x_claude_code_session_id=long)
+    assert session is not None
+    assert len(session) == len("long-") + 32
+    assert (session, conversation) == placed(turn("hi", user_id=new_form(long)))
+    assert session != placed(turn("hi"), x_claude_code_session_id=long + "x")[0]
+    assert placed(turn("hi"), x_claude_code_session_id="x" * 256)[0] == "x" * 256
+
+
 @given(firsts=st.lists(TEXT.map(str.strip).filter(bool), min_size=2, max_size=5, unique=True))
 def test_first_messages_part_conversations(firsts: list[str]) -> None:
     """Subagents that share a session are conversations of their own (X95)."""

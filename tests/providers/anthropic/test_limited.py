@@ -9,6 +9,7 @@ from providers.anthropic.limited import gave_up
 from providers.contract import Reply
 from routing.decisions import Answer, Barred, GiveUp
 from routing.readings import Reading, Status
+from routing.verdicts import RESERVE_ROW
 from routing.windows import Window
 from routing.words import Account, AccountId, Kind
 from tests.providers.samples import NOON, UNIFIED, at
@@ -118,6 +119,13 @@ def test_what_is_soon_over_is_no_limit(row: int, seconds: float | None, wait: st
     assert reply.status == 429
     assert unified(reply) == {}
     assert dict(reply.headers)["retry-after"] == wait
+
+
+def test_a_reserve_is_told_with_what_spends_it() -> None:
+    """Where it alone keeps the first from serving; of another's nothing is said."""
+    reserved = barred(WORK, RESERVE_ROW, NOON + HOUR, "at its reserve: 5h 95% used, 10% kept for pins")
+    assert message(limited(reserved)).endswith("kept for pins; run: flowpool reserve work --off")
+    assert "run: " not in message(limited(barred(HOME, 13, NOON + HOUR), others=(reserved,)))
 
 
 def test_a_wait_is_never_zero() -> None:

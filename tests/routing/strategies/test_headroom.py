@@ -290,6 +290,20 @@ def test_before_sizes_are_known_percents_decide(
     assert chosen(HEADROOM, choice) == expected
 
 
+@pytest.mark.parametrize("sizes", [{}, {"5h": 100.0, "7d": 600.0}], ids=["unknown", "known"])
+def test_without_a_known_reset_of_the_week_the_roomier_is_first(sizes: dict[str, float | None]) -> None:
+    """No lot decides, and after an account whose week is known to perish."""
+    windows = {name: reading("5h", used, resets=4) for name, used in ((ANN, 0.45), (BEN, 0.05), (CAT, 0.49))}
+    week, known = reading("7d", 0.1, resets=None), reading("7d", 0.1, resets=100)
+    ann, ben = with_shown(ANN, windows[ANN], week), with_shown(BEN, windows[BEN], week)
+    cat = with_shown(CAT, windows[CAT], known)
+    outlook = Outlook(cold=2.0, pace=5.0, sizes=sizes)
+    talks = [replace(free(ann, ben, outlook=outlook), demand=demand(conversation=f"c{n}")) for n in range(8)]
+
+    assert {chosen(HEADROOM, choice) for choice in talks} == {BEN}
+    assert chosen(HEADROOM, free(ann, ben, cat, outlook=outlook)) == CAT
+
+
 def test_the_latest_account_counts_a_little_more() -> None:
     """As much as two readings can be off, and no more."""
     for more, expected in ((0.5 * STEADY, BEN), (1.5 * STEADY, ANN)):
