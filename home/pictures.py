@@ -20,7 +20,7 @@ def plain(picture: AccountPicture) -> dict[str, Any]:
         "in_flight": picture.in_flight,
         "queued": picture.queued,
         "requests": picture.requests,
-        **_pressure(picture.pressure),
+        "pressure": _pressure(picture.pressure),
     }
 
 
@@ -61,11 +61,11 @@ def _window(window: WindowPicture) -> dict[str, Any]:
     }
 
 
-def _pressure(pressure: Pressure | None) -> dict[str, Any]:
+def _pressure(pressure: Pressure | None) -> dict[str, Any] | None:
     """When the 5-hour window runs out, where it does so before its reset."""
     if pressure is None:
-        return {}
-    return {"pressure": {"runs_out_at": moment(pressure.runs_out_at), "because": pressure.because}}
+        return None
+    return {"runs_out_at": moment(pressure.runs_out_at), "because": pressure.because}
 
 
 def _hold(hold: HoldPicture) -> dict[str, Any]:

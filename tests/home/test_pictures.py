@@ -44,7 +44,7 @@ def test_a_window_that_runs_out_is_in_it_while_it_does() -> None:
     """When and why; otherwise there is no such field."""
     router = Router(Rules())
     router.observe(AccountsChanged(accounts=(account(ANN),)))
-    assert "pressure" not in pictures.plain(router.snapshot(NOON).accounts[0])
+    assert pictures.plain(router.snapshot(NOON).accounts[0])["pressure"] is None
 
     one = reading("5h", 0.5, resets=3)
     router.observe(Restored(remembered=Remembered(readings={(ANN, one.window.key): one}), at=NOON))
