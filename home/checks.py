@@ -18,6 +18,7 @@ MOST = 1_000_000_000  # ms or KiB; as good as endless
 MOST_MIB = 1_000_000
 
 _HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}[A-Za-z0-9])?")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._\[\]-]{0,99}")
 _ADDRESS = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<host>[^\[\]:]+)):(?P<port>[0-9]{1,5})")
 
 
@@ -130,6 +131,39 @@ def _address(value: Any) -> Address:
     return Address.parse(value)
 
 
+def _address_or_none(value: Any) -> Address | None:
+    return None if value == "" else _address(value)
+
+
+def _name(value: Any) -> str:
+    if not isinstance(value, str) or not (value == "" or _NAME.fullmatch(value)):
+        raise ValueError
+    return value
+
+
+def _path(value: Any) -> str:
+    if not isinstance(value, str) or not value.isprintable():
+        raise ValueError
+    if value and not value.startswith("~"):
+        from pathlib import Path  # noqa: PLC0415  # few have one
+
+        if not Path(value).is_absolute():
+            raise ValueError
+    return value
+
+
+def _proxy(value: Any) -> str:
+    """Read http://host:port; who needs a password sets it up in a proxy of this machine."""
+    if value == "":
+        return ""
+    if not isinstance(value, str) or not value.startswith("http://"):
+        raise ValueError
+    address = _address(value.removeprefix("http://").removesuffix("/"))
+    if address.port == 0:
+        raise ValueError
+    return f"http://{address}"
+
+
 def _upstream(value: Any) -> str:
     parts = _url(value)
     if parts.path not in ("", "/"):
@@ -192,10 +226,17 @@ some_seconds = number(math.ulp(0), LONGEST, "seconds, more than 0 and at most a 
 milliseconds = number(0, MOST, f"a number of milliseconds from 0 to {MOST}")
 kib = number(0, MOST, f"a number of KiB from 0 to {MOST}")
 some_mib = number(math.ulp(0), MOST_MIB, f"a number of MiB, more than 0 and at most {MOST_MIB}")
+days = number(math.ulp(0), LONGEST / 86400, f"a number of days, more than 0 and at most {LONGEST / 86400:g}")
 waits = Check(wanted=f"a list of at most {MOST_TRIES} numbers, each of seconds from 0 to a year", read=_waits)
 day = Check(wanted='two times that differ, such as "08:00-23:00" or "22:00-06:00", or "" for none', read=_day)
 zone = Check(wanted='the name of a time zone, such as "Europe/Berlin", or "" for this machine\'s', read=_zone)
 address = Check(wanted='an address such as "127.0.0.1:3456" or "[::1]:3456", port 0 to 65535', read=_address)
+address_or_none = Check(
+    wanted='an address such as "127.0.0.1:3458", port 0 to 65535, or "" for none', read=_address_or_none
+)
+name = Check(wanted='a name such as "opus" or "claude-opus-5-5", or "" for none', read=_name)
+path = Check(wanted='a whole path, from the root or from "~", or "" for none', read=_path)
+proxy = Check(wanted='a proxy such as "http://127.0.0.1:3128", without credentials, or "" for none', read=_proxy)
 upstream = Check(
     wanted="a URL such as https://api.anthropic.com, without path, query or credentials, with http only to this machine"
     " (127.0.0.1, localhost, [::1])",

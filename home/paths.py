@@ -66,6 +66,11 @@ class Home:
         return self.state_folder / "control.key"
 
     @property
+    def client_key(self) -> Path:
+        """What clients show where `[admit] key` is on; it opens nothing under /_flowpool/."""
+        return self.state_folder / "client.key"
+
+    @property
     def running(self) -> Path:
         """Which proxy runs."""
         return self.state_folder / "running.json"

@@ -46,6 +46,14 @@ class Setting:
 
 _KNOWN: dict[str, tuple[checks.Check, str]] = {
     "listen.claude": (checks.address, "where Claude Code finds the pool; port 0 takes any free one"),
+    "listen.forward": (
+        checks.address_or_none,
+        "where `flowpool run --forward` sends Claude Code, as its HTTPS_PROXY; empty: nowhere",
+    ),
+    "admit.key": (
+        checks.flag,
+        "let in only who shows the key, where others use this machine too; `flowpool run` and `env` hand it on",
+    ),
     "providers.anthropic.upstream": (checks.upstream, "where requests go; no path, http only to this machine"),
     "providers.anthropic.token_url": (checks.endpoint, "where logins are renewed; http only to this machine"),
     "credentials.backend": (
@@ -106,6 +114,7 @@ _KNOWN: dict[str, tuple[checks.Check, str]] = {
     "limits.body_mib": (checks.some_mib, "the largest request, in MiB"),
     "limits.gate_ms": (checks.milliseconds, "how long the first events of a stream are held back to be judged"),
     "limits.gate_kb": (checks.kib, "how much of a stream is held back at most, in KiB"),
+    "limits.drain_s": (checks.seconds, "how long requests in flight may still take when the proxy is to stop"),
     "probe.usage": (
         checks.flag,
         "ask the provider how full the windows of an idle account are, where its token may ask; it costs no quota",
@@ -123,10 +132,33 @@ _KNOWN: dict[str, tuple[checks.Check, str]] = {
         "your day, through which 5-hour windows end one by one: one Haiku token opens each, whatever probe.paid says",
     ),
     "prime.timezone": (checks.zone, "whose wall clock the day is told by; empty is this machine's"),
+    "launch.model": (
+        checks.name,
+        "what `flowpool run` passes as --model, unless no account has room for it; empty: nothing",
+    ),
+    "launch.resume_on_limit": (
+        checks.flag,
+        "let `flowpool run` resume a session that a limit or a time-out ended, at most three times",
+    ),
+    "outbound.proxy": (
+        checks.proxy,
+        "the proxy of your network, through which providers are asked; HTTPS_PROXY is not read",
+    ),
+    "outbound.ca_bundle": (
+        checks.path,
+        "a PEM file of authorities to trust besides the usual ones, as a network that opens TLS needs",
+    ),
     "log.level": (
         checks.one_of(*LEVELS),
         "the least that the log file takes; debug adds mitmproxy's word on every connection",
     ),
+    "log.bodies": (
+        checks.path,
+        "a folder that gets a file of each exchange, prompt and answer included, secrets masked; empty: none",
+    ),
+    "log.body_kib": (checks.kib, "how much of one body such a file keeps, in KiB"),
+    "log.bodies_mib": (checks.some_mib, "how much all these files may take, in MiB; the oldest go first"),
+    "log.bodies_days": (checks.days, "for how many days they are kept"),
 }
 
 

@@ -10,7 +10,20 @@ from home import template, toml
 from home.checks import nearest
 from home.errors import Fault, SettingsError
 from home.schema import SETTINGS, TABLES, VERSION
-from home.tables import Anthropic, Keeping, Limits, Listen, Log, Prime, Providers, Replay, Settings
+from home.tables import (
+    Admission,
+    Anthropic,
+    Keeping,
+    Launch,
+    Limits,
+    Listen,
+    Log,
+    Outbound,
+    Prime,
+    Providers,
+    Replay,
+    Settings,
+)
 from routing.rules import Holds, Overage, Probing, Retry, Routing, Waiting
 
 __all__ = [  # what others need of a config.toml
@@ -120,6 +133,7 @@ def _build(values: dict[str, Any]) -> Settings:
         routing["overage"] = Overage(routing["overage"])
     return Settings(
         listen=Listen(**table("listen")),
+        admit=Admission(**table("admit")),
         providers=Providers(anthropic=Anthropic(**table("providers.anthropic"))),
         credentials=Keeping(**table("credentials")),
         routing=Routing(**routing),
@@ -130,5 +144,7 @@ def _build(values: dict[str, Any]) -> Settings:
         limits=Limits(**table("limits")),
         probe=Probing(**table("probe")),
         prime=Prime(**table("prime")),
+        launch=Launch(**table("launch")),
+        outbound=Outbound(**table("outbound")),
         log=Log(**table("log")),
     )

@@ -10,9 +10,23 @@ DEFAULT_LISTEN = Address(host="127.0.0.1", port=3456)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listen:
-    """Where clients find us: one address per kind of client."""
+    """Where clients find us: one address per kind of client.
+
+    forward: where clients that honour HTTPS_PROXY do; None: nowhere.
+    """
 
     claude: Address = DEFAULT_LISTEN
+    forward: Address | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Admission:
+    """Who may speak.
+
+    key: also programs on this machine must show the key.
+    """
+
+    key: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,12 +50,17 @@ class Providers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Log:
-    """What the log file takes.
+    """What is written down.
 
-    level: one of home.schema.LEVELS; nothing below it is written.
+    level: one of home.schema.LEVELS; nothing below it comes into the log file. bodies: the folder of whole exchanges; empty: none are
+    kept. body_kib: of one body; bodies_mib and bodies_days: of all of them.
     """
 
     level: str = "info"
+    bodies: str = ""
+    body_kib: float = 1024.0
+    bodies_mib: float = 512.0
+    bodies_days: float = 7.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +95,7 @@ class Limits:
     body_mib: float = 64.0
     gate_ms: float = 1000.0
     gate_kb: float = 64.0
+    drain_s: float = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,10 +110,34 @@ class Prime:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Launch:
+    """How `flowpool run` starts Claude Code.
+
+    model: what is passed as --model while the pool has room for it; empty: nothing. resume_on_limit: as `run --resume-on-limit`.
+    """
+
+    model: str = ""
+    resume_on_limit: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outbound:
+    """How this machine reaches the providers.
+
+    proxy: of http, as scheme, host and port; empty: none. ca_bundle: a PEM file of authorities trusted besides the usual ones; empty:
+    none.
+    """
+
+    proxy: str = ""
+    ca_bundle: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """All that a person may set."""
 
     listen: Listen = field(default_factory=Listen)
+    admit: Admission = field(default_factory=Admission)
     providers: Providers = field(default_factory=Providers)
     credentials: Keeping = field(default_factory=Keeping)
     routing: Routing = field(default_factory=Routing)
@@ -104,6 +148,8 @@ class Settings:
     limits: Limits = field(default_factory=Limits)
     probe: Probing = field(default_factory=Probing)
     prime: Prime = field(default_factory=Prime)
+    launch: Launch = field(default_factory=Launch)
+    outbound: Outbound = field(default_factory=Outbound)
     log: Log = field(default_factory=Log)
 
     @property

@@ -27,6 +27,8 @@ def _table(name: str) -> str:
 def literal(value: Any) -> str:
     """Return a setting's value as config.toml has it."""
     match value:
+        case None:
+            return '""'
         case bool():
             return "true" if value else "false"
         case str() | Address():

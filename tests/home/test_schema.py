@@ -9,7 +9,8 @@ from home.tables import Providers
 from routing import scoring
 
 INTERFACE = """
-listen.claude = "127.0.0.1:3456"
+listen = { claude = "127.0.0.1:3456", forward = "" }
+admit.key = false
 providers.anthropic.upstream = "https://api.anthropic.com"
 providers.anthropic.token_url = "https://platform.claude.com/v1/oauth/token"
 credentials.backend = "auto"
@@ -33,8 +34,18 @@ every = 180
 [prime]
 day = ""
 timezone = ""
+[launch]
+model = ""
+resume_on_limit = false
+[outbound]
+proxy = ""
+ca_bundle = ""
 [log]
 level = "info"
+bodies = ""
+body_kib = 1024
+bodies_mib = 512
+bodies_days = 7
 [limits]
 connect_s = 10
 headers_s = 600
@@ -44,6 +55,7 @@ body_read_s = 60
 body_mib = 64
 gate_ms = 1000
 gate_kb = 64
+drain_s = 60
 """
 
 

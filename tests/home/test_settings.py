@@ -66,6 +66,9 @@ def test_every_table_reaches_its_place() -> None:
 
 ADDRESS = 'an address such as "127.0.0.1:3456" or "[::1]:3456", port 0 to 65535'
 DAY = 'two times that differ, such as "08:00-23:00" or "22:00-06:00", or "" for none'
+WHOLE = 'a whole path, from the root or from "~", or "" for none'
+PROXY = 'a proxy such as "http://127.0.0.1:3128", without credentials, or "" for none'
+NAME = 'a name such as "opus" or "claude-opus-5-5", or "" for none'
 ZONE = 'the name of a time zone, such as "Europe/Berlin", or "" for this machine\'s'
 STRATEGY = " or ".join(f'"{name}"' for name in STRATEGIES)
 PLAIN = ": a number without quotes and without a unit"
@@ -144,6 +147,11 @@ CASES = [  # text, the one fault
     ("prime.timezone = 'Europe'", f"config.toml:1: prime.timezone: must be {ZONE}"),
     ("prime.timezone = '../etc/passwd'", f"config.toml:1: prime.timezone: must be {ZONE}"),
     ("prime.timezone = 1", f"config.toml:1: prime.timezone: must be {ZONE}"),
+    ("log.bodies = 'bodies'", f"config.toml:1: log.bodies: must be {WHOLE}"),
+    ("outbound.proxy = 'http://u:p@host:1'", f"config.toml:1: outbound.proxy: must be {PROXY}"),
+    ("outbound.proxy = 'https://host:1'", f"config.toml:1: outbound.proxy: must be {PROXY}"),
+    ("outbound.proxy = 'http://host:0'", f"config.toml:1: outbound.proxy: must be {PROXY}"),
+    ("launch.model = '--help'", f"config.toml:1: launch.model: must be {NAME}"),
 ]
 
 
@@ -157,9 +165,10 @@ WRONG: dict[type, tuple[object, ...]] = {  # by the default's type: of another t
     bool: ("PLANTED", 2),
     float: ("PLANTED", [1], True, -1, 1e10, 10**400),
     tuple: ("PLANTED", 1, [True], [-1], [1e10], [1] * 21),
-    str: (7, [], True, "", "PLANTED", "https://u:PLANTED"),
+    str: (7, [], True, "", "PLANTED two", "https://u:PLANTED"),
     Overage: (7, True, "PLANTED"),
     Address: (7, "PLANTED", "127.0.0.1:65536", "[PLANTED]:1"),
+    type(None): (7, "PLANTED", "127.0.0.1:65536", "[PLANTED]:1"),  # an address that need not be
 }
 
 
