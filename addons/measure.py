@@ -39,7 +39,10 @@ class Asked:
 
 
 class Measure:
-    """Asks one upstream; wake: lets waiting requests choose again, after a hold was lifted."""
+    """Asks one upstream; wake: lets waiting requests choose again, after a hold was lifted.
+
+    accounts, router, clock: shared by those who say when to ask.
+    """
 
     def __init__(
         self,
@@ -50,11 +53,11 @@ class Measure:
         *,
         clock: Callable[[], datetime] = utc_now,
     ) -> None:
-        self._accounts = accounts
-        self._router = router
+        self.accounts = accounts
+        self.router = router
         self._upstream = upstream
         self._wake = wake
-        self._clock = clock
+        self.clock = clock
         self._agent = f"flowpool/{version()}"
         self._model = minimal.MODEL
         self._asked: dict[AccountId, Asked] = {}
@@ -86,24 +89,22 @@ class Measure:
         return finding, asked.is_prime
 
     async def _measured(self, account: AccountId, ask: Ask) -> Finding:
-        credential = self._accounts.credentials.get(account)
+        credential = self.accounts.credentials.get(account)
         if credential is None:
             return Finding(said=Said.NOTHING, detail="its secret is not at hand")
-        sent_at = self._clock()
+        sent_at = self.clock()
         finding = await aside(partial(ask, credential, sent_at))
-        if self._accounts.credentials.get(account) != credential:  # it may be somebody else's by now
+        if self.accounts.credentials.get(account) != credential:  # it may be somebody else's by now
             return Finding(said=Said.NOTHING, detail="it has another credential by now")
         if finding.readings:
             before = self._held(account)
-            self._router.observe(
-                Measured(account=account, sent_at=sent_at, at=self._clock(), readings=finding.readings)
-            )
+            self.router.observe(Measured(account=account, sent_at=sent_at, at=self.clock(), readings=finding.readings))
             if self._held(account) < before:
                 self._wake()
         return finding
 
     def _held(self, account: AccountId) -> int:
-        pictures = self._router.snapshot(self._clock()).accounts
+        pictures = self.router.snapshot(self.clock()).accounts
         return sum(len(picture.holds) for picture in pictures if picture.account.id == account)
 
     def _usage(self, credential: Credential, sent_at: datetime) -> Finding:
@@ -131,4 +132,4 @@ class Measure:
             answer = web.ask(question, patience)
         except web.UnreachableError as error:
             return Finding(said=Said.NOTHING, detail=checks.told(str(error), secret))
-        return read(answer, self._clock())
+        return read(answer, self.clock())

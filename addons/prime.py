@@ -2,19 +2,16 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from addons.accounts import Accounts
 from addons.measure import Measure
 from addons.rounds import Rounds
 from home import tables
 from home.pictures import moment
-from home.state.state import utc_now
 from routing.measuring import UNASKED
 from routing.priming import Day, FiveHours, Plan, Rest, Roster, Schedule, failure, five_hours
-from routing.router import Router
 from routing.snapshot import ACCOUNT_SCOPE, AccountPicture
 from routing.words import Account, AccountId
 
@@ -28,21 +25,10 @@ class Prime:
 
     name = "flowpool_prime"
 
-    def __init__(
-        self,
-        accounts: Accounts,
-        router: Router,
-        measure: Measure,
-        schedule: Schedule | None,
-        *,
-        every: float = EVERY,
-        clock: Callable[[], datetime] = utc_now,
-    ) -> None:
-        self._accounts = accounts
-        self._router = router
+    def __init__(self, measure: Measure, schedule: Schedule | None, *, every: float = EVERY) -> None:
+        self._accounts, self._router, self._clock = measure.accounts, measure.router, measure.clock
         self._measure = measure
         self._schedule = schedule
-        self._clock = clock
         self._roster = Roster()
         self._failed: dict[AccountId, Rest] = {}
         self._rounds = Rounds("prime", self.look, every)

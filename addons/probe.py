@@ -4,21 +4,19 @@ What it meets slows only itself down: no hold is set, no login is blamed, no req
 """
 
 import logging
-from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from addons.accounts import Accounts
 from addons.measure import Measure
 from addons.rounds import Rounds
 from credentials.credential import Credential
 from credentials.renewal import fingerprint
 from home.pictures import moment
-from home.state.state import utc_now
 from providers.anthropic import usage
 from providers.anthropic.usage import Finding, Said
-from routing.measuring import UNTRIED, Gauge, Plan, Way, plan
-from routing.router import Router
+from routing.gauges import Gauge
+from routing.measuring import Plan, Way, plan
+from routing.observations import Gauged
 from routing.rules import Probing
 from routing.snapshot import AccountPicture
 from routing.words import AccountId
@@ -33,22 +31,10 @@ class Probe:
 
     name = "flowpool_probe"
 
-    def __init__(
-        self,
-        accounts: Accounts,
-        router: Router,
-        measure: Measure,
-        rules: Probing,
-        *,
-        every: float = EVERY,
-        clock: Callable[[], datetime] = utc_now,
-    ) -> None:
-        self._accounts = accounts
-        self._router = router
+    def __init__(self, measure: Measure, rules: Probing, *, every: float = EVERY) -> None:
+        self._accounts, self._router, self._clock = measure.accounts, measure.router, measure.clock
         self._measure = measure
         self._rules = rules
-        self._clock = clock
-        self._gauges: dict[AccountId, tuple[str, Gauge]] = {}  # beside what its credential was known by
         self._rounds = Rounds("probe", self.look, every)
 
     def running(self) -> None:
@@ -64,7 +50,6 @@ class Probe:
     async def look(self) -> None:
         """Measure everybody whose time has come."""
         pictures = self._router.snapshot(self._clock()).accounts
-        self._gauges = {p.account.id: self._gauges[p.account.id] for p in pictures if p.account.id in self._gauges}
         for picture in pictures:
             now = self._clock()
             planned = self._plan(picture, now)
@@ -89,24 +74,26 @@ class Probe:
         return plan(picture, self._gauge(account.id, credential), self._rules, now, may_ask_usage=may_ask)
 
     def _gauge(self, account: AccountId, credential: Credential) -> Gauge:
-        known = self._gauges.get(account)
-        if known is None:
-            return UNTRIED
-        return known[1] if known[0] == fingerprint(credential.access) else known[1].renewed()
+        return self._router.gauge(account).facing(fingerprint(credential.access))
 
     async def _probe(self, picture: AccountPicture, planned: Plan) -> None:
         account = picture.account
         credential = self._accounts.credentials[account.id]
         gauge = self._gauge(account.id, credential)
+        self._note(account.id, gauge.asked(self._clock()))
         is_prime = False
         if planned.by is Way.USAGE:
             finding = await self._measure.by_usage(account.id)
         else:
             finding, is_prime = await self._measure.by_request(account.id)
         gauge = self._after(gauge, finding)
-        self._gauges[account.id] = (fingerprint(credential.access), gauge)
+        self._note(account.id, gauge)
         if not is_prime:
             _say(account.name, finding, gauge)
+
+    def _note(self, account: AccountId, gauge: Gauge) -> None:
+        """Have it remembered, over a restart too."""
+        self._router.observe(Gauged(account=account, gauge=gauge))
 
     def _after(self, gauge: Gauge, finding: Finding) -> Gauge:
         now = self._clock()

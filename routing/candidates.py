@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from routing.forecast import Forecast
-from routing.pressure import SESSION
 from routing.question import Eligible, Question
 from routing.reserves import by_length, is_reached
-from routing.scoring import PRESSURE_READERS
+from routing.scoring import STRATEGIES
 from routing.strategies.contract import NO_RESERVES, Candidate, Free
 from routing.strategies.steady import POINT
+from routing.windows import SESSION
 
 
 def free(question: Question, eligible: Eligible) -> Free:
@@ -24,7 +24,7 @@ def free(question: Question, eligible: Eligible) -> Free:
     for account in memory.reserved:
         if account.id in candidates:
             candidates[account.id].reserves = _reserves(candidates[account.id], question)
-    if question.rules.routing.strategy in PRESSURE_READERS:
+    if STRATEGIES[question.rules.routing.strategy].reads_pressure:
         for one in candidates.values():
             one.pressed = _is_pressed(one, question)
     return Free(

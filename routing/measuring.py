@@ -4,17 +4,16 @@ Answers to clients come first: an account whose readings are fresh is left alone
 per account and for all programs together, so nobody is asked more than once in `every` seconds, and less often after failures.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from routing.gauges import LONGEST, LONGEST_OBEYED, Gauge
 from routing.holds import WINDOW_ROWS
 from routing.rules import Probing
 from routing.snapshot import AccountPicture, State
 from routing.words import Kind
 
-LONGEST = timedelta(hours=1)  # between two tries, however often they fail
-LONGEST_OBEYED = timedelta(days=1)  # of what a provider asks for; more is a slip of units
 CLOCK_STEP = timedelta(minutes=1)  # now went back further than this: what was noted before says nothing
 SHORTEST_WINDOW = "5h"
 UNASKED = {
@@ -30,53 +29,6 @@ class Way(StrEnum):
 
     USAGE = "usage"  # the provider's own account of it, which costs nothing
     REQUEST = "request"  # the least request there is, which is paid for
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gauge:
-    """What measuring one account met so far. It blames nobody: a failure here is no word on the account.
-
-    asked_at: when it was asked last. failures: how often in a row it gave nothing. rest_until: until when it is left alone for that,
-    and because. is_throttled: whether the provider asked for that rest. is_closed: whether its credential may not ask for use.
-    """
-
-    asked_at: datetime | None = None
-    failures: int = 0
-    rest_until: datetime | None = None
-    because: str = ""
-    is_throttled: bool = False
-    is_closed: bool = False
-
-    def read(self, at: datetime) -> "Gauge":
-        """Note that it was measured."""
-        return Gauge(asked_at=at, is_closed=self.is_closed)
-
-    def closed(self, at: datetime) -> "Gauge":
-        """Note that its credential may not ask for use."""
-        return Gauge(asked_at=at, is_closed=True)
-
-    def failed(self, at: datetime, because: str, rules: Probing) -> "Gauge":
-        """Note that nothing was learned: the rest after it doubles."""
-        return self._resting(at, because, _doubled(rules, self.failures + 1))
-
-    def throttled(self, at: datetime, because: str, rules: Probing, retry_after: timedelta | None) -> "Gauge":
-        """Note that the provider was asked too often: it rests for as long as was asked for, and no less than after a failure."""
-        asked = min(retry_after or timedelta(), LONGEST_OBEYED)
-        resting = self._resting(at, because, max(_doubled(rules, self.failures + 1), asked))
-        return replace(resting, is_throttled=True)
-
-    def renewed(self) -> "Gauge":
-        """Begin anew with another credential; the provider's own limit counts for the account, and so stands."""
-        if self.is_throttled:
-            return replace(self, is_closed=False)
-        return Gauge(asked_at=self.asked_at)
-
-    def _resting(self, at: datetime, because: str, rest: timedelta) -> "Gauge":
-        failures = self.failures + 1
-        return replace(self, asked_at=at, failures=failures, rest_until=at + rest, because=because, is_throttled=False)
-
-
-UNTRIED = Gauge()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +77,7 @@ def _against_request(picture: AccountPicture, now: datetime) -> str:
 
 
 def _timed(way: Way, picture: AccountPicture, gauge: Gauge, rules: Probing, now: datetime) -> Plan:
-    rest = _rest(rules)
+    rest = timedelta(seconds=rules.every)  # how long nobody is asked again
     waits = [(window.taken_at + rest, "its readings are fresh", rest) for window in picture.windows]
     if gauge.asked_at is not None:
         waits.append((gauge.asked_at + rest, "it was asked just now", rest))
@@ -137,14 +89,3 @@ def _timed(way: Way, picture: AccountPicture, gauge: Gauge, rules: Probing, now:
         return Plan(by=way, next_at=now, because=known)
     until, because, _ = max(waits, key=lambda wait: wait[0])
     return Plan(by=way, next_at=until, because=because)
-
-
-def _rest(rules: Probing) -> timedelta:
-    """How long nobody is asked again."""
-    return timedelta(seconds=rules.every)
-
-
-def _doubled(rules: Probing, failures: int) -> timedelta:
-    """The rest after so many failures in a row: twice `every`, four times, … and at most LONGEST, or `every` if that is more."""
-    rest, doublings = _rest(rules), min(failures, 10)  # far beyond LONGEST, and no overflow
-    return max(rest, min(rest * (1 << doublings), LONGEST))

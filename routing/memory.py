@@ -12,6 +12,7 @@ from routing.observations import (
     CredentialChanged,
     Dispatched,
     Ended,
+    Gauged,
     HoldsLifted,
     Measured,
     Observation,
@@ -27,7 +28,7 @@ from routing.rules import Holds
 from routing.traffic import Traffic
 from routing.words import Account, AccountId
 
-type OfOne = Answered | Succeeded | CredentialChanged | RenewalFailed | Checked | Measured | HoldsLifted
+type OfOne = Answered | Succeeded | CredentialChanged | RenewalFailed | Checked | Measured | Gauged | HoldsLifted
 """What concerns one account, and nothing else."""
 
 
@@ -83,6 +84,8 @@ class Memory:
             case Measured():
                 self.meters.read(observation.account, observation.readings)
                 self.held.measured(observation)
+            case Gauged():
+                self.meters.gauges[observation.account] = observation.gauge
             case CredentialChanged():
                 self.held.renewed(observation.account)
             case RenewalFailed():
@@ -105,6 +108,7 @@ class Memory:
             lines=meters.lines.copy(),
             pins=self.pins.kept(),
             capacities=meters.capacities.remembered(),
+            gauges=meters.gauges.copy(),
         )
 
     def _replace(self, told: AccountsChanged) -> None:
@@ -125,6 +129,7 @@ class Memory:
         self.held.restore(old)
         self.meters.restore([(account, reading) for (account, _), reading in old.readings.items()], old.lines)
         self.meters.capacities.restore(old.capacities)
+        self.meters.gauges = {**old.gauges, **self.meters.gauges}
         self.traffic.habits.restore(old.sticks)
         self.pins.restore(old.pins)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from routing.capacities import Capacities
+from routing.gauges import Gauge
 from routing.pressure import Pressures
 from routing.readings import Reading, merge
 from routing.windows import KNOWN_LINES
@@ -32,6 +33,8 @@ class _Counting(dict[AccountId, tuple[Reading, ...]]):
 class Meters:
     """The readings by account and key of the window; lines: the families that each unknown model line was met on.
 
+    gauges: what asking for windows, without a client's request, met.
+
     Nothing outside changes them: what counts for a family is found once, and stands until an account is read anew.
     """
 
@@ -39,6 +42,7 @@ class Meters:
     lines: dict[str, frozenset[Family]] = field(default_factory=dict)
     pressures: Pressures = field(default_factory=Pressures)
     capacities: Capacities = field(default_factory=Capacities)
+    gauges: dict[AccountId, Gauge] = field(default_factory=dict)
     _counting: dict[Family, _Counting] = field(default_factory=dict)
 
     def know(self, accounts: Iterable[Account]) -> None:
@@ -97,6 +101,7 @@ class Meters:
         self.readings.pop(account, None)
         self.pressures.drop(account)
         self.capacities.drop(account)
+        self.gauges.pop(account, None)
         self._changed(account)
 
     def _meet(self, line: str, families: frozenset[Family]) -> None:

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+MINUTE_US = 60_000_000
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")  # strftime's would be the locale's
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _SOON = timedelta(hours=20)  # an hour alone that is a day away would be read as now
@@ -21,3 +22,8 @@ def said(at: datetime, now: datetime) -> str:
 def microseconds(at: datetime) -> int:
     """Count the microseconds since 1970: the same moments are the same numbers; a naive one counts as UTC."""
     return ((at if at.tzinfo is not None else at.replace(tzinfo=UTC)) - _EPOCH) // _MICROSECOND
+
+
+def nearest_minute(moment_us: int) -> int:
+    """Count the minutes since 1970 to the nearest whole one: a reset that is reported a few seconds apart is the same."""
+    return round(moment_us / MINUTE_US)

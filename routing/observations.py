@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from routing.gauges import Gauge
 from routing.health import Standing
 from routing.lifetimes import Lifetime
 from routing.readings import Reading
@@ -155,6 +156,14 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Gauged:
+    """Measuring an account met this; it slows measuring down, and nothing else."""
+
+    account: AccountId
+    gauge: Gauge
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HoldsLifted:
     """The operator ended an account's holds: they and the readings that they rest on are believed no more."""
 
@@ -176,6 +185,7 @@ type Observation = (
     | RenewalFailed
     | Checked
     | Measured
+    | Gauged
     | HoldsLifted
     | Restored
     | Pinned

@@ -16,6 +16,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
+from routing.bounded import put_last
 from routing.stickiness import BOUND, StickKey
 from routing.words import AccountId, ConversationId, Demand
 
@@ -77,7 +78,7 @@ class Pins:
         """Take in a wish; it is newer than all that went out before, whatever the clock says."""
         self._heeded = {key: min(went_at, pin.at - _TICK) for key, went_at in self._heeded.items()}
         if session is not None:
-            _put_last(self._own, session, replace(pin, accounts=pin.accounts[:1], moves=False), BOUND)
+            put_last(self._own, session, replace(pin, accounts=pin.accounts[:1], moves=False), BOUND)
             return
         self.of_all = pin if pin.accounts else None
         if forces:
@@ -92,13 +93,13 @@ class Pins:
             known = self._launches.get(_launch(demand))
             if known is None or known.accounts != (demand.pin,):
                 known = Pin(accounts=(demand.pin,), at=at)
-            _put_last(self._launches, _launch(demand), known, MOST_LAUNCHES)
+            put_last(self._launches, _launch(demand), known, MOST_LAUNCHES)
         else:
             self._unlaunched(demand)
         own = self.own(demand)
         is_elsewhere = own is not None and account not in own.accounts
         if demand.conversation is not None and (is_elsewhere or (self.of_all is not None and account != warm)):
-            _put_last(self._heeded, (demand.conversation, demand.model), at, BOUND)
+            put_last(self._heeded, (demand.conversation, demand.model), at, BOUND)
 
     def own(self, demand: Demand) -> Pin | None:
         """Find the wish for this conversation, session or launch."""
@@ -215,11 +216,3 @@ def still_wished(kept: Mapping[PinKey, Pin], accounts: Collection[AccountId], no
 def _launch(demand: Demand) -> str:
     """What a launch is known by: its session, else its conversation."""
     return demand.session or demand.conversation or ""
-
-
-def _put_last[K, V](table: dict[K, V], key: K, value: V, bound: int) -> None:
-    """Put the value at the table's young end and drop the oldest over the bound."""
-    table.pop(key, None)
-    table[key] = value
-    if len(table) > bound:
-        del table[next(iter(table))]

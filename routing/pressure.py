@@ -11,9 +11,9 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 
 from routing.readings import JITTER, Reading, Status, lapsed
+from routing.windows import SESSION
 from routing.words import AccountId
 
-SESSION = timedelta(hours=5)
 LATELY = timedelta(minutes=30)
 LEAST = timedelta(minutes=10)  # a shorter time gives no recent rate
 BEGUN = timedelta(minutes=15)  # of a window's 5 hours, before which its whole rate is not known either

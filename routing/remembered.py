@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from routing.capacities import Tally, TallyKey
+from routing.gauges import Gauge
 from routing.health import DISTANCES, Check
 from routing.holds import AccountHolds, Hold, Ladder
 from routing.lifetimes import Lifetime
@@ -22,7 +23,7 @@ class Remembered:
 
     readings: by account and the key of the window. sticks: the one served longest ago first.
     lines: families that each unknown model line was met on. capacities: by account and the key of the window.
-    pins: wishes, and when they were heeded.
+    pins: wishes, and when they were heeded. gauges: what measuring met.
     """
 
     readings: Mapping[ReadingKey, Reading] = field(default_factory=dict)
@@ -34,6 +35,7 @@ class Remembered:
     lines: Mapping[str, frozenset[Family]] = field(default_factory=dict)
     pins: Mapping[PinKey, Pin] = field(default_factory=dict)
     capacities: Mapping[TallyKey, Tally] = field(default_factory=dict)
+    gauges: Mapping[AccountId, Gauge] = field(default_factory=dict)
 
 
 def still_standing(old: Remembered, accounts: Collection[AccountId], now: datetime) -> Remembered:
@@ -65,6 +67,7 @@ def still_standing(old: Remembered, accounts: Collection[AccountId], now: dateti
         lines=old.lines,
         pins=still_wished(old.pins, accounts, now),
         capacities={key: tally for key, tally in old.capacities.items() if key[0] in accounts},
+        gauges={account: gauge.restored(now) for account, gauge in old.gauges.items() if account in accounts},
     )
 
 

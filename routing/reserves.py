@@ -11,10 +11,9 @@ from routing.holds import AccountHolds, Hold
 from routing.readings import Reading
 from routing.strategies.contract import NO_RESERVES
 from routing.verdicts import RESERVE_ROW
-from routing.windows import KNOWN_LINES, WEEK
+from routing.windows import KNOWN_LINES, SESSION, WEEK
 from routing.words import Account, AccountId, Family
 
-SESSION = timedelta(hours=5)
 _SLACK = 1e-9
 
 type Lines = Mapping[str, frozenset[Family]]

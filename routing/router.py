@@ -8,6 +8,7 @@ from routing.chains import asked
 from routing.choosing import chosen
 from routing.decisions import Barred, Choice
 from routing.explain import Explanation, Stood, likes
+from routing.gauges import UNTRIED, Gauge
 from routing.memory import Memory
 from routing.observations import Observation
 from routing.outage import Outage, outage
@@ -128,6 +129,10 @@ class Router:
     def readings(self, account: AccountId) -> tuple[Reading, ...]:
         """What is known of an account's windows, shortest first."""
         return self._memory.meters.of(account)
+
+    def gauge(self, account: AccountId) -> Gauge:
+        """What measuring an account met so far."""
+        return self._memory.meters.gauges.get(account, UNTRIED)
 
     def _question(self, demand: Demand, trail: Trail, now: datetime) -> Question:
         return Question(self._memory, self._rules, demand, trail, now)

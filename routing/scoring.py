@@ -43,7 +43,6 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "least_used": LeastUsed(),
     }
 )
-PRESSURE_READERS = frozenset({"perishing"})  # strategies that look at pressure; for all others it is not computed
 
 _UNKNOWN = float("inf")  # sorts after every known number
 _UNLIKED = Liking((_UNKNOWN,), "fewest requests in flight")

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from routing.bounded import put_last
 from routing.words import AccountId, ConversationId, Demand, SessionId
 
 BOUND = 10_000  # conversations remembered; the one that was served longest ago goes first
@@ -33,12 +34,12 @@ class Habits:
         """Let the conversation stick to the account that served it to the end."""
         if demand.conversation is not None:
             stick = Stick(account=account, until=at + demand.cache_ttl)
-            _put_last(self._sticks, (demand.conversation, demand.model), stick, self.bound)
+            put_last(self._sticks, (demand.conversation, demand.model), stick, self.bound)
 
     def asked(self, demand: Demand, account: AccountId) -> None:
         """Remember the account as the session's latest."""
         if demand.session is not None:
-            _put_last(self._sessions, demand.session, account, self.bound)
+            put_last(self._sessions, demand.session, account, self.bound)
 
     def warm(self, demand: Demand, now: datetime) -> AccountId | None:
         """Find the account on which the demand's prompt cache is warm."""
@@ -73,11 +74,3 @@ class Habits:
         """Forget an account that was removed."""
         self._sticks = {key: stick for key, stick in self._sticks.items() if stick.account != account}
         self._sessions = {session: latest for session, latest in self._sessions.items() if latest != account}
-
-
-def _put_last[K, V](table: dict[K, V], key: K, value: V, bound: int) -> None:
-    """Put the value at the table's young end and drop the oldest over the bound."""
-    table.pop(key, None)
-    table[key] = value
-    if len(table) > bound:
-        del table[next(iter(table))]

@@ -19,6 +19,7 @@ KNOWN_LINES: dict[str, frozenset[Family]] = {
     "sonnet": frozenset({Family("sonnet")}),
 }
 KNOWN_FAMILIES = tuple(Family(name) for name in ("opus", "sonnet", "haiku", "fable", "mythos"))
+SESSION = timedelta(hours=5)
 WEEK = timedelta(days=7)
 NOTHING_SEEN: Mapping[str, frozenset[Family]] = MappingProxyType({})
 

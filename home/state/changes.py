@@ -20,6 +20,7 @@ def write(connection: Connection, old: Remembered, new: Remembered) -> None:
     _write_holds(connection, old, new)
     _write_accounts(connection, tables.HEALTH, old.ladders, new.ladders, rows.ladder_row)
     _write_accounts(connection, tables.CHECKS, old.checks, new.checks, rows.check_row)
+    _write_accounts(connection, tables.GAUGES, old.gauges, new.gauges, rows.gauge_row)
     _write_accounts(connection, tables.LIFETIMES, old.lifetimes, new.lifetimes, rows.lifetime_row)
     sticks = {k: rows.stick_row(k, s) for k, s in changed(old.sticks, new.sticks).items() if _is_storable(k)}
     _replace(connection, tables.STICKS, set(filter(_is_storable, gone(old.sticks, new.sticks))), sticks)

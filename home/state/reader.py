@@ -19,7 +19,9 @@ from routing.words import AccountId
 
 BUSY = 2.0  # seconds; a reader of this kind of file waits only while it is being made
 
-_MOMENTS = frozenset({"at", "until", "asked_until"})  # columns that hold one, and those whose names end so
+_MOMENTS = frozenset(
+    {"at", "until", "asked_until", "rest_until"}
+)  # columns that hold one, and those whose names end so
 _MOMENT = "_at"
 _SELECTS = {
     "readings": "SELECT * FROM readings",
@@ -31,8 +33,11 @@ _SELECTS = {
     "lines": "SELECT * FROM lines",
     "capacities": "SELECT * FROM capacities",
     "pins": "SELECT * FROM pins",
+    "gauges": "SELECT * FROM gauges",
 }
-_LATER = frozenset({"checks", "lifetimes", "capacities", "pins"})  # tables that a file may lack until a proxy opens it
+_LATER = frozenset(
+    {"checks", "lifetimes", "capacities", "pins", "gauges"}
+)  # tables that a file may lack until a proxy opens it
 _NAMES = "SELECT name FROM sqlite_master WHERE type = 'table'"
 _LATEST = "SELECT * FROM requests ORDER BY seq DESC LIMIT ?"
 _AFTER = """

@@ -8,6 +8,7 @@ from typing import Any
 
 from home.state.ledger import LONGEST, number, text
 from routing.capacities import Tally, TallyKey
+from routing.gauges import Gauge
 from routing.health import Check
 from routing.holds import AccountHolds, Hold, Ladder
 from routing.lifetimes import Lifetime
@@ -21,7 +22,7 @@ from routing.words import AccountId, ConversationId, Family
 type Row = dict[str, Any]
 type Found = Mapping[str, Any]
 
-TABLES = ("readings", "holds", "health", "checks", "lifetimes", "sticks", "lines", "capacities", "pins")
+TABLES = ("readings", "holds", "health", "checks", "lifetimes", "sticks", "lines", "capacities", "pins", "gauges")
 
 
 def remembered_of(tables: Mapping[str, Iterable[Found]]) -> Remembered:
@@ -43,6 +44,7 @@ def remembered_of(tables: Mapping[str, Iterable[Found]]) -> Remembered:
         lines=lines,
         capacities=dict(_each(tables["capacities"], _capacity)),
         pins=dict(_each(tables["pins"], _pin)),
+        gauges=dict(_each(tables["gauges"], _gauge)),
     )
 
 
@@ -108,6 +110,20 @@ def lifetime_row(account: AccountId, lifetime: Lifetime) -> Row:
 def capacity_row(key: TallyKey, tally: Tally) -> Row:
     """What was paid while an account's window filled up."""
     return {"account": key[0], "window_key": key[1], "cost": tally.cost, "share": tally.share}
+
+
+def gauge_row(account: AccountId, gauge: Gauge) -> Row:
+    """What measuring an account met."""
+    return {
+        "account": account,
+        "met_with": gauge.met_with,
+        "asked_at": gauge.asked_at,
+        "failures": gauge.failures,
+        "rest_until": gauge.rest_until,
+        "because": text(gauge.because),
+        "is_throttled": int(gauge.is_throttled),
+        "is_closed": int(gauge.is_closed),
+    }
 
 
 def pin_row(key: PinKey, pin: Pin) -> Row:
@@ -194,6 +210,22 @@ def _capacity(row: Found) -> tuple[TallyKey, Tally]:
     if cost is None or share is None:
         raise ValueError("not a tally")
     return (AccountId(row["account"]), str(row["window_key"])), Tally(cost=cost, share=share)
+
+
+def _gauge(row: Found) -> tuple[AccountId, Gauge]:
+    failures = int(row["failures"])
+    if failures < 0:
+        raise ValueError("not a count")
+    gauge = Gauge(
+        met_with=str(row["met_with"]),
+        asked_at=_maybe_moment(row["asked_at"]),
+        failures=failures,
+        rest_until=_maybe_moment(row["rest_until"]),
+        because=str(row["because"]),
+        is_throttled=bool(int(row["is_throttled"])),
+        is_closed=bool(int(row["is_closed"])),
+    )
+    return AccountId(row["account"]), gauge
 
 
 def _pin(row: Found) -> tuple[PinKey, Pin]:

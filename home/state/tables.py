@@ -129,6 +129,19 @@ CAPACITIES = Table(  # what was paid on an account while so much of a window fil
     Column("share", Float, nullable=False),
 )
 
+GAUGES = Table(  # what asking for an account's windows met
+    "gauges",
+    METADATA,
+    Column("account", String, primary_key=True),
+    Column("met_with", String, nullable=False),  # the fingerprint of its credential then
+    Column("asked_at", Moment),
+    Column("failures", Integer, nullable=False),
+    Column("rest_until", Moment),
+    Column("because", Text, nullable=False),
+    Column("is_throttled", SmallInteger, nullable=False),  # 0 or 1
+    Column("is_closed", SmallInteger, nullable=False),  # 0 or 1
+)
+
 STICKS = Table(
     "sticks",
     METADATA,

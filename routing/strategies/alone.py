@@ -10,9 +10,7 @@ from typing import NamedTuple
 
 from routing.readings import Reading
 from routing.strategies.contract import Candidate, Free, Liking, Likings
-from routing.strategies.steady import idle_latest, is_beaten
-
-_DIGITS = 9  # scores that differ by less are equal: they come out of divisions
+from routing.strategies.steady import DIGITS, idle_latest, is_beaten
 
 
 class Score(NamedTuple):
@@ -29,6 +27,7 @@ class Alone:
     reason: str
     reads_ranks: bool = False
     reads_windows: bool = True
+    reads_pressure: bool = False
 
     def score(self, readings: Iterable[Reading], now: datetime, more: float = 0.0) -> Score | None:
         """How much an account would be liked if so much more were used of each window; None when too little is known.
@@ -43,7 +42,7 @@ class Alone:
         for one in free.candidates:
             score = self.score(one.readings, free.now)
             if score is not None:
-                scores[one.account.id] = Score(round(score.value, _DIGITS), score.window)
+                scores[one.account.id] = Score(round(score.value, DIGITS), score.window)
         stays = self._stays(free, scores)
         best = max(score.value for score in scores.values()) if scores else 0.0
         likings = {}

@@ -20,15 +20,14 @@ from datetime import datetime, timedelta
 from routing.readings import used_at
 from routing.strategies.alone import Score
 from routing.strategies.contract import Candidate, Free, Liking, Likings
-from routing.strategies.steady import POINT, is_beaten, latest_of
+from routing.strategies.steady import DIGITS, POINT, SLACK, is_beaten, latest_of
+from routing.windows import SESSION
 from routing.words import AccountId
 
-_SESSION = timedelta(hours=5)
 _SHORT = 0.5
 SPENT, BACK = 0.1, 0.2  # what is left of an account that is left, and of one that may be changed to
-_SLACK = 1e-9
-_OPEN, _BACK, _REST = 1, 2, 3
-_DIGITS = 9  # scores that differ by less are equal: they come out of divisions
+OPEN, _BACK, REST = 1, 2, 3
+STAYS = (0,)  # the key of the latest choice while it is kept
 
 type Scores = Mapping[AccountId, Score]
 
@@ -39,6 +38,7 @@ class Balance:
 
     reads_ranks: bool = False
     reads_windows: bool = True
+    reads_pressure: bool = False
 
     def score(self, one: Candidate, now: datetime, more: float = 0.0) -> Score | None:
         """How heavy an account's scale is if so much more were used of each window; None when it is not known."""
@@ -60,11 +60,11 @@ class Balance:
         for one in free.candidates:
             score = scores.get(one.account.id)
             if score is not None:
-                key = (_group(one, free.now), -round(score.value, _DIGITS))
+                key = (_group(one, free.now), -round(score.value, DIGITS))
                 likings[one.account.id] = Liking(key, self.reason(score))
         latest = latest_of(free)
         if latest is not None and latest.account.id in scores and self._stays(latest, scores, free):
-            likings[latest.account.id] = Liking((0,), "the latest choice, for none is better by enough")
+            likings[latest.account.id] = Liking(STAYS, "the latest choice, for none is better by enough")
         return likings
 
     def _stays(self, latest: Candidate, scores: Scores, free: Free) -> bool:
@@ -88,16 +88,16 @@ def left(one: Candidate, now: datetime, length: timedelta | None = None) -> floa
         for r in one.readings
         if length in (None, r.window.length) and (use := used_at(r, now)) is not None
     )
-    return max(round(min(known, default=1.0), _DIGITS), 0.0)
+    return max(round(min(known, default=1.0), DIGITS), 0.0)
 
 
 def is_open(one: Candidate, now: datetime, slack: float = 0.0) -> bool:
     """Whether an account may be changed to because it is better; slack: how far a reading may be off."""
-    return left(one, now, _SESSION) >= _SHORT - slack - _SLACK and left(one, now) >= BACK - slack - _SLACK
+    return left(one, now, SESSION) >= _SHORT - slack - SLACK and left(one, now) >= BACK - slack - SLACK
 
 
 def _group(one: Candidate, now: datetime) -> int:
     """Which of the second law's three groups it is in; a point off counts as in, so that noise brings no second change."""
     if is_open(one, now, POINT):
-        return _OPEN
-    return _BACK if left(one, now) >= BACK - POINT - _SLACK else _REST
+        return OPEN
+    return _BACK if left(one, now) >= BACK - POINT - SLACK else REST

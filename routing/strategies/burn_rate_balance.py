@@ -17,9 +17,9 @@ from routing.readings import Reading, lapsed, used_at
 from routing.strategies.alone import Score
 from routing.strategies.balance import Balance
 from routing.strategies.contract import Candidate
+from routing.strategies.steady import SLACK
 
 _MARGIN = 1.1
-_SLACK = 1e-9
 _HOUR = timedelta(hours=1)
 
 
@@ -38,7 +38,7 @@ class BurnRateBalance(Balance):
 
     def is_better(self, other: float, own: float) -> bool:
         """By a tenth of the rate."""
-        return other > own and other >= _MARGIN * own - _SLACK
+        return other > own and other >= _MARGIN * own - SLACK
 
     def reason(self, score: Score) -> str:
         """The rate."""

@@ -21,7 +21,7 @@ class Candidate:
     readings: those of its windows that count for the demand.
     reserves: by a window's length, the fraction of it that is held back for what this request is not.
     leases: requests in flight there. given_at: the ordinal of the last free choice that was sent there, 0 for none.
-    pressed: whether its 5-hour window will run out before its reset at its recent rate.
+    pressed: whether its 5-hour window will run out before its reset at its recent rate; found out for strategies that read it.
     """
 
     account: Account
@@ -75,6 +75,10 @@ class Strategy(Protocol):
     @property
     def reads_windows(self) -> bool:
         """Whether it needs readings; then an account without any is measured first, by one request."""
+
+    @property
+    def reads_pressure(self) -> bool:
+        """Whether it looks at Candidate.pressed; otherwise that is not found out, which saves time, and all stand as not pressed."""
 
     def order(self, free: Free) -> Likings:
         """How each candidate is liked."""

@@ -23,6 +23,7 @@ class Failover:
 
     reads_ranks: bool = True
     reads_windows: bool = False
+    reads_pressure: bool = False
 
     def order(self, free: Free) -> Likings:
         """The latest, then the person's order."""

@@ -16,11 +16,9 @@ from dataclasses import dataclass
 
 from routing.strategies.balance import BACK, SPENT, left
 from routing.strategies.contract import Candidate, Free, Liking, Likings
-from routing.strategies.steady import POINT, latest_of
+from routing.strategies.steady import POINT, SLACK, latest_of
 from routing.strategies.turns import Turn, placed, turns
 from routing.words import AccountId
-
-_SLACK = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,12 +27,13 @@ class FirstThenSpill:
 
     reads_ranks: bool = True
     reads_windows: bool = False
+    reads_pressure: bool = False
 
     def order(self, free: Free) -> Likings:
         """Like the law says."""
         order = turns(free)
         room = {one.account.id: left(one, free.now) for one in free.candidates}
-        current = latest_of(free) or min(free.candidates, key=lambda one: order[one.account.id], default=None)
+        current = current_of(free, order)
         if current is None:
             return {}
         likings = {}
@@ -49,11 +48,16 @@ class FirstThenSpill:
         return likings
 
 
+def current_of(free: Free, order: dict[AccountId, Turn]) -> Candidate | None:
+    """The account of the latest free choice, else the first in the person's order; None where there is none."""
+    return latest_of(free) or min(free.candidates, key=lambda one: order[one.account.id], default=None)
+
+
 def _may_take(one: Candidate, current: Candidate, order: dict[AccountId, Turn], room: dict[AccountId, float]) -> bool:
     """Whether enough is left of an account, for its place beside the current one."""
     here, its = current.account.id, one.account.id
     if one is current:
-        return room[here] >= SPENT - _SLACK
-    if room[here] >= SPENT - _SLACK:
-        return order[its] < order[here] and room[its] >= BACK - _SLACK
-    return room[its] >= BACK - POINT - _SLACK  # a point off, so that noise brings no second change
+        return room[here] >= SPENT - SLACK
+    if room[here] >= SPENT - SLACK:
+        return order[its] < order[here] and room[its] >= BACK - SLACK
+    return room[its] >= BACK - POINT - SLACK  # a point off, so that noise brings no second change

@@ -85,6 +85,7 @@ class Headroom:
 
     reads_ranks: bool = False
     reads_windows: bool = True
+    reads_pressure: bool = False
 
     def order(self, free: Free) -> Likings:
         """Like the law says."""

@@ -17,11 +17,11 @@ from datetime import datetime
 
 from routing.readings import used_at
 from routing.strategies.contract import Candidate, Free, Liking, Likings
-from routing.strategies.steady import idle_latest, is_beaten
+from routing.strategies.steady import DIGITS, idle_latest, is_beaten
 from routing.windows import WEEK
 from routing.words import AccountId
 
-_DIGITS = 9  # uses that differ by less are equal
+KEPT = 4  # the place in a key of whether it is the kept latest choice: False if so
 
 type Uses = Mapping[AccountId, float]
 """The use of each account's plan, where it is known."""
@@ -33,11 +33,12 @@ class LeastCost:
 
     reads_ranks: bool = False
     reads_windows: bool = True
+    reads_pressure: bool = False
 
     def order(self, free: Free) -> Likings:
         """Like the law says."""
         uses = {
-            one.account.id: round(use, _DIGITS) for one in free.candidates if (use := used(one, free.now)) is not None
+            one.account.id: round(use, DIGITS) for one in free.candidates if (use := used(one, free.now)) is not None
         }
         kept, least = _kept(free, uses)
         likings = {}

@@ -18,26 +18,22 @@ No weekly window with a known use and reset: no score.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
+from routing.moments import nearest_minute
 from routing.readings import Reading, lapsed, used_at
 from routing.strategies.alone import Score
 from routing.strategies.contract import Candidate, Free, Liking, Likings
-from routing.strategies.steady import POINT, idle_latest
-from routing.windows import WEEK
+from routing.strategies.steady import DIGITS, POINT, SLACK, idle_latest
+from routing.windows import SESSION, WEEK
 from routing.words import AccountId
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _HOUR = timedelta(hours=1)
-_MINUTE = timedelta(minutes=1)
-_SESSION = timedelta(hours=5)
 _WEEK_HOURS = WEEK / _HOUR
 _NEAR = 0.8  # of the best score
 _LEAVE = 1.2  # times its own account's score
-_SLACK = 1e-9
-_DIGITS = 9  # scores that differ by less are equal: they come out of divisions
-_OWN, _PREFERRED, _OTHERS, _PRESSED = 0, 1, 2, 3
-_NEVER = 10**9  # minutes after 1970: after every reset
+OWN, PREFERRED, OTHERS, PRESSED = 0, 1, 2, 3
+NEVER = 10**9  # minutes after 1970: after every reset
 
 type Scores = Mapping[AccountId, Score]
 
@@ -48,6 +44,7 @@ class Perishing:
 
     reads_ranks: bool = False
     reads_windows: bool = True
+    reads_pressure: bool = True
 
     def order(self, free: Free) -> Likings:
         """Like the law says."""
@@ -94,14 +91,14 @@ def _ordered(among: list[Candidate], scores: Scores, free: Free) -> dict[Account
     likings = {one.account.id: _liking(one, scores, best, free.now) for one in among}
     home = free.home
     if home is not None and home in likings and not _is_worth_leaving(scores[home].value, best):
-        likings[home] = Liking((_OWN,), f"its own account, for no other is worth a move ({scores[home].value:.3f}/h)")
+        likings[home] = Liking((OWN,), f"its own account, for no other is worth a move ({scores[home].value:.3f}/h)")
         return likings
     latest = idle_latest(free)
     if latest is None or latest.account.id not in likings:
         return likings
     for account in _preferred(latest, among, likings, free.now):
         key, because = likings[account]
-        likings[account] = Liking((_PREFERRED, *key[1:]), because)
+        likings[account] = Liking((PREFERRED, *key[1:]), because)
     return likings
 
 
@@ -109,7 +106,7 @@ def _preferred(latest: Candidate, among: list[Candidate], likings: Likings, now:
     """The accounts that are surely before the latest one; the latest itself where there is none; empty where it is far from the best."""
     earlier = [one for one in among if likings[one.account.id].key < likings[latest.account.id].key]
     high = _value(latest, now, -POINT)
-    if any(_NEAR * _value(one, now, POINT) > high + _SLACK for one in earlier):
+    if any(_NEAR * _value(one, now, POINT) > high + SLACK for one in earlier):
         return []
     ends = _session_end(latest, now)
     sure = [one.account.id for one in earlier if _session_end(one, now) <= ends and _value(one, now, POINT) > high]
@@ -123,7 +120,7 @@ def _preferred(latest: Candidate, among: list[Candidate], likings: Likings, now:
 def _is_near(one: Candidate, highs: Mapping[AccountId, float], now: datetime) -> bool:
     """Whether an account is near the best even if its readings are a point too low, and those of the others too high."""
     low = _value(one, now, POINT)
-    return all(low >= _NEAR * high - _SLACK for account, high in highs.items() if account != one.account.id)
+    return all(low >= _NEAR * high - SLACK for account, high in highs.items() if account != one.account.id)
 
 
 def _value(one: Candidate, now: datetime, more: float) -> float:
@@ -132,35 +129,39 @@ def _value(one: Candidate, now: datetime, more: float) -> float:
 
 
 def _is_worth_leaving(own: float, best: float) -> bool:
-    return best > own and best >= _LEAVE * own - _SLACK
+    return best > own and best >= _LEAVE * own - SLACK
 
 
 def _liking(one: Candidate, scores: Scores, best: float, now: datetime) -> Liking:
     value, window = scores[one.account.id]
-    is_near = value >= _NEAR * best - _SLACK
+    is_near = value >= _NEAR * best - SLACK
     told = f"{window} perishes soonest ({value:.3f}/h)"
     if not is_near:
-        return Liking((_OTHERS, 1, -round(value, _DIGITS)), told)
+        return Liking((OTHERS, 1, -round(value, DIGITS)), told)
     resets = _session_end(one, now)
-    key = (_OTHERS, 0, resets, -round(value, _DIGITS), _shortest_use(one, now))
-    if value < best - _SLACK and resets < _NEVER:
+    key = (OTHERS, 0, resets, -round(value, DIGITS), _shortest_use(one, now))
+    if value < best - SLACK and resets < NEVER:
         return Liking(key, f"its 5h resets first, and {window} perishes nearly soonest ({value:.3f}/h)")
     return Liking(key, told)
 
 
 def _session_end(one: Candidate, now: datetime) -> int:
     """Tell the soonest reset of a 5-hour window that runs, in whole minutes after 1970; never without any."""
-    end = _NEVER
+    end = NEVER
     for reading in one.readings:
-        if reading.window.length == _SESSION and reading.resets_at is not None and not lapsed(reading, now):
-            end = min(end, round((reading.resets_at - _EPOCH) / _MINUTE))
+        if reading.window.length == SESSION and (ends := reading.ends_us) is not None and not lapsed(reading, now):
+            end = min(end, nearest_minute(ends))
     return end
+
+
+def shortest(one: Candidate) -> Reading:
+    """The reading of the shortest window, of which there is one."""
+    return min(one.readings, key=lambda r: (r.window.length, r.window.key))
 
 
 def _shortest_use(one: Candidate, now: datetime) -> float:
     """How much of the shortest window is used; 0 once it has reset, or where it is not known."""
-    shortest = min(one.readings, key=lambda r: (r.window.length, r.window.key))
-    return used_at(shortest, now) or 0.0
+    return used_at(shortest(one), now) or 0.0
 
 
 def _with_pressed(
@@ -169,7 +170,7 @@ def _with_pressed(
     """Put those under pressure last; without: how all would be liked without it. Name one of them where it changed the choice."""
     pressed = [one for one in known if one.account.id not in likings]
     last = {
-        one.account.id: Liking((_PRESSED, *without[one.account.id].key), without[one.account.id].because)
+        one.account.id: Liking((PRESSED, *without[one.account.id].key), without[one.account.id].because)
         for one in pressed
     }
     named = min(known, key=lambda one: without[one.account.id].key)

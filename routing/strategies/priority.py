@@ -20,6 +20,7 @@ class Priority:
 
     reads_ranks: bool = True
     reads_windows: bool = False
+    reads_pressure: bool = False
 
     def order(self, free: Free) -> Likings:
         """The person's order."""

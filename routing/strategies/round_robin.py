@@ -20,6 +20,7 @@ class RoundRobin:
 
     reads_ranks: bool = False
     reads_windows: bool = False
+    reads_pressure: bool = False
 
     def order(self, free: Free) -> Likings:
         """Whose turn is longest ago."""

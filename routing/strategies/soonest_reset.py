@@ -14,25 +14,27 @@ None of the three known: no score.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from routing.moments import MINUTE_US, microseconds, nearest_minute
 from routing.readings import Reading, lapsed, used_at
 from routing.strategies.alone import Alone, Score
-from routing.windows import WEEK
+from routing.windows import SESSION, WEEK
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MINUTE = timedelta(minutes=1)
-_SESSION = timedelta(hours=5)
-_WEEK_MINUTES, _SESSION_MINUTES = WEEK // _MINUTE + 1, _SESSION // _MINUTE + 1  # with both ends
+_WEEK_MINUTES, _SESSION_MINUTES = WEEK // _MINUTE + 1, SESSION // _MINUTE + 1  # with both ends
 _USE_STEPS = 1000
 
 
-class _Found(NamedTuple):
+class Found(NamedTuple):
     """The most that was found of something, and the window where it was."""
 
     much: float = 0
     key: str = ""
+
+
+type Parts = tuple[Found, Found, Found, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,25 +45,30 @@ class SoonestReset(Alone):
 
     def score(self, readings: Iterable[Reading], now: datetime, more: float = 0.0) -> Score | None:
         """Pack how near the resets are and how little is used; None when nothing of it is known."""
-        minute = (now - _EPOCH) // _MINUTE
-        week = session = most = _Found()
-        for reading in readings:
-            length = reading.window.length
-            if length == WEEK and reading.used is not None:
-                week = max(week, _Found(_nearness(reading, _WEEK_MINUTES, minute, now), reading.window.key))
-            elif length == _SESSION:
-                session = max(session, _Found(_nearness(reading, _SESSION_MINUTES, minute, now), reading.window.key))
-                use = used_at(reading, now)
-                most = most if use is None else max(most, _Found(use, reading.window.key))
-        left = round((1 - min(max(most.much + more, 0.0), 1.0)) * _USE_STEPS)
+        week, session, most, left = parts(readings, now, more)
         value = (week.much * (_SESSION_MINUTES + 1) + session.much) * (_USE_STEPS + 1) + left
         window = next((one.key for one in (week, session) if one.much), most.key)
         return Score(value, window) if window else None
 
 
+def parts(readings: Iterable[Reading], now: datetime, more: float = 0.0) -> Parts:
+    """The law's three lines: how near the resets of a week and of a 5-hour window are, the most use, and what it leaves in steps."""
+    minute = microseconds(now) // MINUTE_US
+    week = session = most = Found()
+    for reading in readings:
+        length = reading.window.length
+        if length == WEEK and reading.used is not None:
+            week = max(week, Found(_nearness(reading, _WEEK_MINUTES, minute, now), reading.window.key))
+        elif length == SESSION:
+            session = max(session, Found(_nearness(reading, _SESSION_MINUTES, minute, now), reading.window.key))
+            use = used_at(reading, now)
+            most = most if use is None else max(most, Found(use, reading.window.key))
+    return week, session, most, round((1 - min(max(most.much + more, 0.0), 1.0)) * _USE_STEPS)
+
+
 def _nearness(reading: Reading, last: int, minute: int, now: datetime) -> int:
     """Count in whole minutes from the farthest that a reset can be; 1 for what is farther still, 0 for none that is to come."""
-    if reading.resets_at is None or lapsed(reading, now):
+    if reading.ends_us is None or lapsed(reading, now):
         return 0
-    left = round((reading.resets_at - _EPOCH) / _MINUTE) - minute
+    left = nearest_minute(reading.ends_us) - minute
     return min(max(last - left, 1), last)

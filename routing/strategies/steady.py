@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable
 from routing.strategies.contract import Candidate, Free
 
 POINT = 0.01  # of a limit
+DIGITS = 9  # scores that differ by less are equal: they come out of divisions
+SLACK = 1e-9  # by so much a score may miss a threshold, for the same reason
 
 type Scored = Callable[[Candidate, float], float]
 """An account's score, more is better, if so much more were used of each of its windows than was read."""

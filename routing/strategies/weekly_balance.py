@@ -15,10 +15,11 @@ from routing.readings import used_at
 from routing.strategies.alone import Score
 from routing.strategies.balance import Balance
 from routing.strategies.contract import Candidate
+from routing.strategies.steady import SLACK
 from routing.windows import WEEK
 
 _MARGIN = 0.1
-_SLACK = 1e-9
+BETTER = ", a better balance"  # after what is left of the one that is taken
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,8 +37,8 @@ class WeeklyBalance(Balance):
 
     def is_better(self, other: float, own: float) -> bool:
         """By a tenth of the week."""
-        return other - own >= _MARGIN - _SLACK
+        return other - own >= _MARGIN - SLACK
 
     def reason(self, score: Score) -> str:
         """What is left of the week."""
-        return f"{score.window} has {score.value:.0%} left, a better balance"
+        return f"{score.window} has {score.value:.0%} left{BETTER}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,9 @@ from addons.measure import Measure
 from credentials.credential import Credential, parse
 from credentials.memory import MemoryStore
 from home.settings import Settings
-from routing.observations import Answered, Dispatched
+from home.state import reader
+from home.state.state import State
+from routing.observations import Answered, Dispatched, Restored
 from routing.readings import Reading
 from routing.router import Router
 from routing.snapshot import AccountPicture
@@ -50,6 +52,9 @@ class Desk:
             token = plant(account.name, kind.value)
             upstream.add(account.name, token)
             secrets[account.id] = login_of(token, *scopes) if kind is Kind.OAUTH else parse(kind.value, token)
+        self._begin(secrets)
+
+    def _begin(self, secrets: Mapping[AccountId, Credential]) -> None:
         self.accounts = Accounts(
             self.members.values(),
             secrets,
@@ -58,7 +63,7 @@ class Desk:
             store=MemoryStore(),
             wake=lambda: None,
         )
-        self.measure = Measure(self.accounts, self.router, upstream.url, self._wake, clock=lambda: self.now)
+        self.measure = Measure(self.accounts, self.router, self.upstream.url, self._wake, clock=lambda: self.now)
 
     def _wake(self) -> None:
         self.woken += 1
@@ -66,6 +71,15 @@ class Desk:
     def pass_time(self, seconds: float) -> None:
         """Let so many seconds have passed."""
         self.now += timedelta(seconds=seconds)
+
+    def restart(self, state: Path) -> None:
+        """Let another proxy know what is on the disk, and nothing else."""
+        ended = State(state)
+        ended.put(self.router.remembered())
+        assert ended.close(PATIENCE)
+        self.router = Router(Settings().rules)
+        self._begin(self.accounts.credentials)
+        self.router.observe(Restored(remembered=reader.remembered(state), at=self.now))
 
     def renew(self, account: AccountId, *scopes: str) -> None:
         """Give an account another login."""

@@ -26,7 +26,7 @@ MARK = timedelta(minutes=10)
 def prime(desk: Desk, day: str = DAY) -> Prime:
     """The addon under test, by a wall clock of UTC."""
     schedule = schedule_of(tables.Prime(day=day, timezone="UTC" if day else ""))
-    return Prime(desk.accounts, desk.router, desk.measure, schedule, clock=lambda: desk.now, every=0.01)
+    return Prime(desk.measure, schedule, every=0.01)
 
 
 def desk_at(upstream: Upstream, text: str, *names: str, kind: Kind = Kind.SETUP_TOKEN) -> Desk:
@@ -175,7 +175,7 @@ def test_a_prime_joins_a_probe_under_way(caplog: pytest.LogCaptureFixture) -> No
     with Upstream() as upstream, caplog.at_level(logging.DEBUG, "addons"):
         desk = desk_at(upstream, "05:00:00")
         desk.met(OK, shown(desk, ends=at("05:30:00")))
-        probe = Probe(desk.accounts, desk.router, desk.measure, Probing(paid=True), clock=lambda: desk.now)
+        probe = Probe(desk.measure, Probing(paid=True))
         addon = prime(desk)
         desk.now = at("05:29:59")
         upstream.script("work", opened(at("05:30:05")).late("asked"))

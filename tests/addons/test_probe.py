@@ -3,19 +3,22 @@
 import asyncio
 import logging
 from datetime import datetime
+from pathlib import Path
 
 import pytest
 
 from addons.probe import Probe
 from routing.health import Standing
-from routing.observations import AccountsChanged, Checked
+from routing.observations import AccountsChanged, Checked, Restored
 from routing.readings import Reading, Source, Status
+from routing.remembered import Remembered
 from routing.rules import Probing
 from routing.snapshot import State
 from routing.words import Kind
 from tests.addons.measuring import HOME, WORK, Desk, login_of, run, unified
 from tests.routing.made import OK, hours, limit, reading, seconds, window
 from tests.upstream import Upstream, bad_token, server_error
+from tests.upstream.answer import Answer
 from tests.upstream.side import MESSAGES, USAGE
 from tests.upstream.usage import usage_limited, usage_of, usage_out_of_scope
 
@@ -24,7 +27,7 @@ PAID = Probing(paid=True)
 
 def probe(desk: Desk, rules: Probing | None = None) -> Probe:
     """The addon under test."""
-    return Probe(desk.accounts, desk.router, desk.measure, rules or Probing(), clock=lambda: desk.now, every=0.01)
+    return Probe(desk.measure, rules or Probing(), every=0.01)
 
 
 def read(desk: Desk, key: str = "5h", used: float = 0.2, *, ends: float = 2) -> Reading:
@@ -84,12 +87,13 @@ def test_an_answer_s_readings_come_first() -> None:
         assert desk.asked() == ["work"]
 
 
-def test_after_a_restart_what_was_read_still_counts() -> None:
+def test_after_a_restart_what_was_read_still_counts(tmp_path: Path) -> None:
     """Another proxy that remembers the readings asks no sooner."""
     with Upstream() as upstream:
         desk = Desk(upstream)
         run(probe(desk).look)
         desk.pass_time(100)
+        desk.restart(tmp_path / "s")
         again = probe(desk)
         run(again.look)
         assert desk.asked() == ["work"]
@@ -123,6 +127,109 @@ def test_x39_its_own_429_blames_nobody_and_is_backed_off(caplog: pytest.LogCaptu
         assert desk.picture().state is State.HEALTHY
     said = "flowpool: work was not measured: 429 Rate limited. Please try again later.; its requests go on"
     assert [record.message for record in caplog.records] == [said]
+
+
+@pytest.mark.parametrize(
+    ("answer", "rest"),
+    [(usage_limited(), 360), (usage_limited(2895), 2895), (bad_token(), 360), (server_error(), 360)],
+    ids=["429", "429 with retry-after", "401", "500"],
+)
+def test_after_a_restart_a_failure_still_counts(answer: Answer, rest: float, tmp_path: Path) -> None:
+    """Another proxy rests for as long, says why, and doubles the rest after the next failure."""
+    with Upstream() as upstream:
+        desk = Desk(upstream)
+        upstream.script("work", answer, server_error(), path=USAGE)
+        addon = probe(desk)
+        run(addon.look)
+        before = measuring(addon, desk)
+        desk.restart(tmp_path / "s")
+        again = probe(desk)
+        assert measuring(again, desk) == before
+        desk.pass_time(rest - 1)
+        run(again.look)
+        assert desk.asked() == ["work"]
+
+        desk.pass_time(1)
+        run(again.look)
+        assert desk.asked() == ["work", "work"]
+        assert measuring(again, desk)["next_at"] == iso(desk.now + seconds(720))
+
+
+def test_after_a_restart_a_closed_way_is_still_closed(tmp_path: Path) -> None:
+    """Until the credential changes, which may have happened meanwhile."""
+    with Upstream() as upstream:
+        desk = Desk(upstream, scopes=())
+        upstream.script("work", usage_out_of_scope(), path=USAGE)
+        run(probe(desk).look)
+        desk.pass_time(86_400)
+        desk.restart(tmp_path / "s")
+        run(probe(desk).look)
+        assert desk.asked() == ["work"]
+
+        desk.renew(WORK)
+        desk.restart(tmp_path / "s")
+        run(probe(desk).look)
+        assert desk.asked() == ["work", "work"]
+
+
+def test_after_a_restart_a_paid_request_that_failed_still_counts(tmp_path: Path) -> None:
+    """It costs, so it is not sent again any sooner."""
+    with Upstream() as upstream:
+        desk = Desk(upstream, kind=Kind.SETUP_TOKEN)
+        desk.met(OK, read(desk))
+        desk.pass_time(180)
+        upstream.script("work", server_error())
+        run(probe(desk, PAID).look)
+        desk.restart(tmp_path / "s")
+        desk.pass_time(359)
+        run(probe(desk, PAID).look)
+        assert len(desk.models()) == 1
+
+        desk.pass_time(1)
+        run(probe(desk, PAID).look)
+        assert len(desk.models()) == 2
+
+
+def test_a_proxy_that_ends_before_the_answer_has_asked() -> None:
+    """That it asks is noted first, so another proxy asks three minutes later."""
+    with Upstream() as upstream:
+        desk = Desk(upstream)
+        kept: list[Remembered] = []
+
+        def answer(_: object) -> Answer:
+            kept.append(desk.router.remembered())
+            return usage_limited()
+
+        upstream.default("work", answer, path=USAGE)
+        run(probe(desk).look)
+        desk.router.observe(AccountsChanged(accounts=()))
+        desk.router.observe(AccountsChanged(accounts=tuple(desk.members.values())))
+        desk.router.observe(Restored(remembered=kept[0], at=desk.now))
+        again = probe(desk)
+
+        assert measuring(again, desk) == {
+            "by": "usage",
+            "next_at": iso(desk.now + seconds(180)),
+            "because": "it was asked just now",
+        }
+
+
+@pytest.mark.parametrize("back", [120, 86_400, 10**8])
+def test_a_clock_that_went_back_over_a_restart_blocks_for_no_longer_than_the_rest(back: float, tmp_path: Path) -> None:
+    """As far as anybody knows the provider was asked just now."""
+    with Upstream() as upstream:
+        desk = Desk(upstream)
+        upstream.script("work", usage_limited(2895), path=USAGE)
+        run(probe(desk).look)
+        desk.pass_time(-back)
+        desk.restart(tmp_path / "s")
+        desk.pass_time(2894)
+        run(probe(desk).look)
+        assert desk.asked() == ["work"]
+
+        desk.pass_time(1)
+        run(probe(desk).look)
+        assert desk.asked() == ["work", "work"]
 
 
 @pytest.mark.parametrize("answer", [bad_token(), server_error()], ids=["401", "500"])

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from home.state import reader
+from home.state.moments import of_text, to_text
+from routing.gauges import Gauge
 from tests.e2e.client import PATIENCE
 from tests.e2e.harness import ROOT, Member, Proxy
 from tests.e2e.pool import CLIENT, Pool, about, token
@@ -86,6 +90,29 @@ def settled(pool: Pool, *names: str) -> dict[str, dict[str, Any]]:
     return status(pool)
 
 
+def on_disk(pool: Pool) -> list[Gauge]:
+    """What measuring met, as the state has it."""
+    return list(reader.remembered(pool.proxy.home / "state.sqlite3").gauges.values())
+
+
+def let_pass(pool: Pool, seconds: float) -> None:
+    """Let what a proxy that has ended noted be so much older."""
+    earlier = timedelta(seconds=seconds)
+    with closing(sqlite3.connect(pool.proxy.home / "state.sqlite3", isolation_level=None)) as connection:
+        for account, *noted in connection.execute("SELECT account, asked_at, rest_until FROM gauges").fetchall():
+            moments = [None if (was := of_text(text)) is None else to_text(was - earlier) for text in noted]
+            connection.execute("UPDATE gauges SET asked_at = ?, rest_until = ? WHERE account = ?", (*moments, account))
+
+
+def join(pool: Pool, member: Member, *, kill: bool = False) -> None:
+    """Start another proxy, with one more account or another login of one, which is asked after those before it."""
+    pool.proxy.kill() if kill else pool.proxy.stop()
+    pool.upstream.add(member.name, token(member))
+    pool.proxy.write_accounts(*{**pool.proxy.members, member.name: member}.values())
+    pool.proxy.mark()
+    pool.proxy.start()
+
+
 def seconds_to(text: str) -> float:
     return (datetime.fromisoformat(text) - datetime.now(UTC)).total_seconds()
 
@@ -127,7 +154,7 @@ def test_what_was_measured_outlives_a_restart_and_is_not_asked_for_again(tmp_pat
         again = settled(pool, "work", "home")
 
         assert [window["used"] for window in again["work"]["windows"]] == [0.46]
-        assert again["work"]["measuring"]["because"] == "its readings are fresh"
+        assert again["work"]["measuring"]["because"] == "it was asked just now"
         assert len(asked(pool)) == 2
 
 
@@ -159,6 +186,45 @@ def test_what_refuses_the_question_refuses_no_account(tmp_path: Path, answer: An
 
         assert pool.ask(pool.turn()).text == "This is work speaking."
         assert all(account["holds"] == [] for account in status(pool).values())
+
+
+@pytest.mark.parametrize("kill", [False, True], ids=["stop", "kill -9"])
+def test_a_429_outlives_a_restart(tmp_path: Path, kill: bool) -> None:
+    """Another proxy asks for who came meanwhile, and for the others not before their time is over."""
+    with pool_of(tmp_path, *LOGINS, usage=usage_limited(2895)) as pool:
+        until(lambda: [gauge.failures for gauge in on_disk(pool)] == [1, 1], "both were noted")
+        join(pool, late := login("late", 3), kill=kill)
+        settled(pool, "late")
+
+        assert [one.account for one in asked(pool)] == ["work", "home", "late"]
+        for name in ("work", "home"):
+            measuring = pool.proxy.account(name)["measuring"]
+            assert "Rate limited" in measuring["because"]
+            assert seconds_to(measuring["next_at"]) == about(2895)
+        assert not any(pool.proxy.leaks(token(member)) for member in (*LOGINS, late))
+
+        pool.proxy.stop()
+        let_pass(pool, 2900)
+        pool.proxy.mark()
+        pool.proxy.start()
+        until(lambda: len(asked(pool)) > 4, "both were asked again")
+        assert [one.account for one in asked(pool)] == ["work", "home", "late", "work", "home"]
+
+
+def test_a_403_outlives_a_restart(tmp_path: Path) -> None:
+    """A token that may not ask for use is not asked again, however late; another one of the account is."""
+    with pool_of(tmp_path, *LOGINS, usage=usage_out_of_scope()) as pool:
+        until(lambda: [gauge.is_closed for gauge in on_disk(pool)] == [True, True], "both were noted")
+        join(pool, login("late", 3))
+        settled(pool, "late")
+        assert [one.account for one in asked(pool)] == ["work", "home", "late"]
+        assert pool.proxy.account("work")["measuring"]["because"] == "its token may not ask for use"
+
+        pool.proxy.stop()
+        let_pass(pool, 90_000)
+        join(pool, login("home", 2))
+        until(lambda: len(asked(pool)) > 3, "the new token was asked")
+        assert [one.account for one in asked(pool)] == ["work", "home", "late", "home"]
 
 
 def test_no_request_waits_for_an_answer_that_does_not_come(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from routing.question import Question
 from routing.readings import Reading
 from routing.reserves import by_length
 from routing.rules import Holds, Routing, Rules
-from routing.scoring import PRESSURE_READERS, STRATEGIES
+from routing.scoring import STRATEGIES
 from routing.strategies.contract import NO_RESERVES, Candidate, Free
 from routing.words import AccountId, Demand, ExchangeId, Reserves
 from tests.routing.made import ANN, BEN, CAT, HAIKU, NAMES, NOON, account, demand, hours, reading, readings, trail
@@ -101,7 +101,7 @@ def test_pressure_is_seen_by_those_who_look(
     memory.learn(Dispatched(exchange=ExchangeId("x"), account=other, demand=demand("x"), at=NOON, is_free=True))
 
     assert {name for name in STRATEGIES if of(drawn(memory, strategy=name)).pressed} == (
-        PRESSURE_READERS if pressed else set()
+        {name for name, strategy in STRATEGIES.items() if strategy.reads_pressure} if pressed else set()
     )
 
 
@@ -115,3 +115,11 @@ def test_a_choice_knows_where_the_conversation_lived_and_what_will_come() -> Non
     outlook = drawn(memory).forecast
     assert outlook is not None
     assert outlook.load is memory.traffic.load
+
+
+def test_one_that_may_not_serve_is_not_shown_even_if_it_holds_something_back() -> None:
+    """Only those that may serve are candidates."""
+    memory = pool(reading("7d", 0.5))
+    question = Question(memory, Rules(routing=Routing()), demand(), trail(), NOON)
+
+    assert [one.account.id for one in free(question, {BEN: memory.accounts[BEN]}).candidates] == [BEN]

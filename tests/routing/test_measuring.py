@@ -1,18 +1,20 @@
 """Who is measured, when and by what, and how measuring slows itself down."""
 
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from routing.measuring import LONGEST, LONGEST_OBEYED, UNASKED, UNTRIED, Gauge, Plan, Way, plan
+from routing.gauges import LONGEST, LONGEST_OBEYED, UNTRIED, Gauge
+from routing.measuring import UNASKED, Plan, Way, plan
 from routing.observations import AccountsChanged
 from routing.router import Router
 from routing.rules import PROBE_LEAST_S, Probing, Rules
 from routing.snapshot import AccountPicture, HoldPicture, State, WindowPicture
 from routing.words import Kind
+from tests.routing.gauged import meetings, met
 from tests.routing.made import NOON, account, hours, reading, seconds
 
 BOTH = Probing(usage=True, paid=True)
@@ -113,41 +115,27 @@ def test_who_is_measured_when_and_by_what(case: Case) -> None:
     assert found.because
 
 
-def test_a_limit_on_asking_doubles_the_rest_and_obeys_retry_after() -> None:
-    """Twice three minutes, four times, … at most an hour; longer where the provider says so, a day at most."""
-    gauge, rests = UNTRIED, []
-    for _ in range(6):
-        gauge = gauge.throttled(NOON, "429", FREE, None)
-        rests.append(planned(picture(), gauge).next_at)
-    assert rests == [NOON + timedelta(minutes=m) for m in (6, 12, 24, 48, 60, 60)]
+def test_a_rest_after_a_failure_goes_before_every() -> None:
+    """It is measured when the longer of the two is over, and the reason is the failure's."""
+    throttled = UNTRIED.throttled(NOON, "429", FREE, seconds(2895))
 
-    for asked, rest in ((60, 360), (2895, 2895), (9 * 86400, 86400)):
-        throttled = UNTRIED.throttled(NOON, "429", FREE, seconds(asked))
-        assert planned(picture(), throttled).next_at == NOON + seconds(rest)
-        assert planned(picture(), throttled).because == "429"
-
-
-def test_success_ends_the_rest() -> None:
-    """After a reading the next failure is the first again."""
-    gauge = UNTRIED.failed(NOON, "why", FREE).failed(NOON, "why", FREE).read(NOON)
-
-    assert planned(picture(), gauge).next_at == NOON + EVERY
-    assert gauge.failed(NOON, "why", FREE).rest_until == NOON + 2 * EVERY
+    assert planned(picture(), throttled) == Plan(by=USAGE, next_at=NOON + seconds(2895), because="429")
+    assert planned(picture(), throttled.read(NOON)).next_at == NOON + EVERY
 
 
 def test_a_new_credential_is_asked_again() -> None:
     """What the old one was refused for is forgotten; that the account was asked too often is not."""
     closed = UNTRIED.closed(NOON)
     assert planned(picture(), closed, FREE).by is None
-    assert planned(picture(), closed.renewed(), FREE) == Plan(
+    assert planned(picture(), closed.facing("new"), FREE) == Plan(
         by=USAGE, next_at=NOON + EVERY, because="it was asked just now"
     )
 
     failed = UNTRIED.failed(NOON, "401", FREE)
-    assert planned(picture(), failed.renewed()).next_at == NOON + EVERY
+    assert planned(picture(), failed.facing("new")).next_at == NOON + EVERY
 
     throttled = UNTRIED.closed(NOON).throttled(NOON, "429", FREE, seconds(2000))
-    assert planned(picture(), throttled.renewed()).next_at == NOON + seconds(2000)
+    assert planned(picture(), throttled.facing("new")).next_at == NOON + seconds(2000)
 
 
 def test_a_clock_that_went_back_does_not_stop_measuring() -> None:
@@ -162,23 +150,14 @@ moments = st.floats(0, 86400)
 
 @given(
     reads=st.lists(moments, max_size=3),
-    asks=st.lists(st.tuples(st.sampled_from(["read", "failed", "throttled", "closed"]), moments), max_size=4),
+    asks=st.lists(st.tuples(meetings, moments), max_size=4),
     every=st.floats(PROBE_LEAST_S, 7200),
 )
 def test_nobody_is_asked_twice_within_the_rest(reads: list[float], asks: list[tuple[str, float]], every: float) -> None:
     """Whatever was met, an account that is due was neither read nor asked within `every`, and it is due one day."""
     rules, gauge = Probing(every=every), UNTRIED
     for what, ago in sorted(asks, key=lambda ask: -ask[1]):
-        at = NOON - seconds(ago)
-        match what:
-            case "read":
-                gauge = gauge.read(at)
-            case "closed":
-                gauge = gauge.closed(at)
-            case "failed":
-                gauge = gauge.failed(at, "why", rules)
-            case _:
-                gauge = gauge.throttled(at, "why", rules, seconds(ago))
+        gauge = met(gauge, what, NOON - seconds(ago), rules, ago)
     found = plan(picture(*(window(ago=ago) for ago in reads)), gauge, rules, NOON, may_ask_usage=True)
 
     if found.is_due(NOON):

@@ -3,11 +3,13 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from routing.gauges import Gauge
 from routing.health import Standing
 from routing.holds import Ladder
 from routing.observations import (
     AccountsChanged,
     Dispatched,
+    Gauged,
     HoldsLifted,
     Measured,
     Restored,
@@ -163,3 +165,17 @@ def test_measuring_one_that_is_gone_changes_nothing() -> None:
     memory.learn(Measured(account=ANN, sent_at=NOON, at=NOON, readings=(reading(),)))
 
     assert memory.meters.readings == {}
+
+
+def test_what_measuring_met_is_remembered_and_goes_with_its_account() -> None:
+    """What was met since the start is newer than what is restored; one that is gone has nothing to remember."""
+    old, new = Gauge(asked_at=NOON), Gauge(asked_at=NOON + seconds(1), failures=1, rest_until=NOON + hours(1))
+    memory = known(account(ANN), account(BEN))
+    memory.learn(Gauged(account=BEN, gauge=new))
+    memory.learn(Restored(remembered=Remembered(gauges={ANN: old, BEN: old}), at=NOON + hours(0.5)))
+    assert memory.remembered().gauges == {ANN: old, BEN: new}
+
+    memory.learn(AccountsChanged(accounts=(account(ANN),)))
+    memory.learn(Gauged(account=BEN, gauge=new))
+    memory.learn(AccountsChanged(accounts=(account(ANN), account(BEN))))
+    assert memory.remembered().gauges == {ANN: old}

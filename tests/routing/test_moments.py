@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from routing.moments import microseconds, said
-from tests.routing.made import NOON, hours
+from routing.moments import microseconds, nearest_minute, said
+from tests.routing.made import NOON, hours, seconds
 
 zones = st.integers(-14 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
 instants = st.datetimes(datetime(2000, 1, 1), datetime(2100, 1, 1), timezones=zones)  # noqa: DTZ001  # bounds are naive
@@ -43,3 +43,9 @@ def test_moments_as_numbers_are_as_far_apart_as_they_are(one: datetime, other: d
     assert timedelta(microseconds=apart) == one - other
     assert apart / 1_000_000 == (one - other).total_seconds()
     assert microseconds(one.astimezone(UTC).replace(tzinfo=None)) == microseconds(one)
+
+
+@pytest.mark.parametrize(("off", "minutes"), [(0, 0), (-5, 0), (29, 0), (31, 1), (-31, -1), (3600, 60)])
+def test_the_nearest_minute(off: float, minutes: int) -> None:
+    """A few seconds more or less are the same minute."""
+    assert nearest_minute(microseconds(NOON + seconds(off))) - nearest_minute(microseconds(NOON)) == minutes

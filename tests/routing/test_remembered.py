@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from routing.capacities import Tally
+from routing.gauges import Gauge
 from routing.health import Check
 from routing.holds import Hold, Ladder
 from routing.lifetimes import Lifetime
@@ -47,6 +48,7 @@ def test_nothing_comes_back_of_an_account_that_is_gone() -> None:
         sticks={TALK: Stick(account=ANN, until=NOON), CHAT: Stick(account=BEN, until=NOON)},
         lines={"new": frozenset({OPUS})},
         capacities=dict.fromkeys(((ANN, "5h"), (BEN, "5h")), Tally(cost=1.0, share=0.1)),
+        gauges=dict.fromkeys((ANN, BEN), Gauge(asked_at=NOON)),
     )
     kept = still_standing(old, {ANN}, NOON)
 
@@ -57,6 +59,7 @@ def test_nothing_comes_back_of_an_account_that_is_gone() -> None:
     assert kept.sticks == {TALK: Stick(account=ANN, until=NOON)}
     assert kept.lines == {"new": frozenset({OPUS})}
     assert kept.capacities.keys() == {(ANN, "5h")}
+    assert kept.gauges == {ANN: Gauge(asked_at=NOON)}
 
 
 def test_an_account_without_a_running_hold_has_none() -> None:
@@ -73,6 +76,7 @@ def test_a_clock_that_went_back_leaves_nothing_in_the_future() -> None:
         holds={ANN: (hold(set_at=60),)},
         ladders={ANN: Ladder(failures=1, set_at=NOON + seconds(60))},
         checks={ANN: Check(failures=9, next_at=NOON + hours(9), checked_at=NOON + seconds(60)), BEN: Check(failures=1)},
+        gauges={ANN: Gauge(asked_at=NOON + hours(9), rest_until=NOON + hours(10))},
     )
     kept = still_standing(old, {ANN, BEN}, NOON)
 
@@ -83,6 +87,7 @@ def test_a_clock_that_went_back_leaves_nothing_in_the_future() -> None:
 
     assert [one.set_at for one in kept.holds[ANN]] == [NOON]
     assert kept.ladders[ANN].set_at == NOON
+    assert kept.gauges[ANN] == Gauge(asked_at=NOON, rest_until=NOON + hours(1))
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from routing.chains import asked
 from routing.decisions import Answer, GiveUp, Use, Wait
 from routing.gates import bar
+from routing.gauges import UNTRIED, Gauge
 from routing.health import Standing
 from routing.holds import Hold, barring
 from routing.lifetimes import Lifetime
@@ -21,6 +22,7 @@ from routing.observations import (
     CredentialChanged,
     Dispatched,
     Ended,
+    Gauged,
     HoldsLifted,
     Observation,
     RenewalFailed,
@@ -407,6 +409,16 @@ def test_an_accounts_readings_can_be_asked_for() -> None:
 
     assert [r.window.key for r in shell.router.readings(ANN)] == ["5h", "7d"]
     assert shell.router.readings(BEN) == ()
+
+
+def test_what_measuring_met_can_be_asked_for() -> None:
+    """Untried where nothing was met; it changes no choice."""
+    shell, met = pooled(ann=0.2), Gauge(asked_at=NOON, is_closed=True)
+    before = shell.router.choose(demand(), Trail(started_at=NOON), NOON)
+    shell.router.observe(Gauged(account=ANN, gauge=met))
+
+    assert (shell.router.gauge(ANN), shell.router.gauge(BEN)) == (met, UNTRIED)
+    assert shell.router.choose(demand(), Trail(started_at=NOON), NOON) == before
 
 
 def test_an_unknown_strategy_is_refused_at_once() -> None:

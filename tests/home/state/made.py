@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from routing.capacities import Tally
+from routing.gauges import Gauge
 from routing.health import Check
 from routing.holds import Hold, Ladder
 from routing.lifetimes import Lifetime
@@ -49,8 +50,9 @@ def restored(one: Reading) -> Reading:
 def picture(
     *accounts: AccountId, used: float = 0.5, holds: tuple[Hold, ...] | None = None, talks: tuple[str, ...] = ("talk",)
 ) -> Remembered:
-    """A picture with a reading, a hold, a ladder, a check, a lifetime, a tally and sticks of each account, ann and ben by default."""
+    """A picture with a reading, a hold, a ladder, a check, a lifetime, a tally, a gauge and sticks of each account, ann and ben by default."""
     names = accounts or (ANN, BEN)
+    gauge = Gauge(met_with="0a" * 8, asked_at=NOON, failures=2, rest_until=NOON + hours(1), because="429")
     return Remembered(
         readings={(name, key): restored(reading(key, used)) for name in names for key in ("5h", "7d")},
         holds={name: holds or (hold(name=name, by=None, windows=("7d",)),) for name in names},
@@ -63,6 +65,7 @@ def picture(
             for talk in talks
         },
         lines={"new": frozenset({OPUS, Family("fable")})},
+        gauges=dict.fromkeys(names, gauge),
         capacities={(name, key): Tally(cost=2.5e6, share=0.3) for name in names for key in ("5h", "7d")},
         pins={("all", "", ""): Pin(accounts=names, at=NOON), ("heeded", "talk", "opus"): Pin(accounts=(), at=NOON)},
     )

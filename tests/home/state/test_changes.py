@@ -44,6 +44,7 @@ def test_the_tables_become_those_of_the_next_picture(old: Remembered, new: Remem
 
     assert (found.readings, found.holds, found.ladders) == (new.readings, new.holds, new.ladders)
     assert (found.checks, found.lifetimes, found.capacities) == (new.checks, new.lifetimes, new.capacities)
+    assert found.gauges == new.gauges
     assert (found.sticks, found.lines) == (new.sticks, old.lines or new.lines)
 
 
@@ -54,7 +55,10 @@ def test_the_tables_become_those_of_the_next_picture(old: Remembered, new: Remem
         (picture(used=0.6), {"readings"}),
         (picture(holds=(hold(14),)), {"holds"}),
         (picture(talks=()), {"sticks"}),
-        (picture(ANN), {"readings", "holds", "health", "checks", "lifetimes", "capacities", "sticks", "pins"}),
+        (
+            picture(ANN),
+            {"readings", "holds", "health", "checks", "lifetimes", "capacities", "sticks", "pins", "gauges"},
+        ),
     ],
 )
 def test_a_table_without_a_change_is_not_touched(new: Remembered, tables: set[str]) -> None:

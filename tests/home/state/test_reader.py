@@ -84,10 +84,10 @@ def test_an_older_file_is_read_and_completed(path: Path) -> None:
     state.put(picture())
     state.close(LONG)
     with raw(path) as connection:
-        for table in ("checks", "lifetimes", "capacities"):
+        for table in ("checks", "lifetimes", "capacities", "gauges"):
             connection.execute(f"DROP TABLE {table}")
 
-    old = replace(picture(), checks={}, lifetimes={}, capacities={})
+    old = replace(picture(), checks={}, lifetimes={}, capacities={}, gauges={})
     assert reader.remembered(path) == old
     state = State(path)
     assert state.remembered == old

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from home.state import rows
 from home.state.ledger import LONGEST
 from routing.capacities import Tally
+from routing.gauges import Gauge
 from routing.health import Check
 from routing.holds import Hold, Ladder
 from routing.lifetimes import Lifetime
@@ -87,6 +88,38 @@ def test_tallies_come_back(cost: float, share: float) -> None:
     found = rows.remembered_of(EMPTY | {"capacities": [rows.capacity_row((ANN, "7d_oi"), tally)]})
 
     assert found == Remembered(capacities={(ANN, "7d_oi"): tally})
+
+
+some_gauges = st.builds(
+    Gauge,
+    met_with=st.text("0123456789abcdef", max_size=16),
+    asked_at=moments_or_none,
+    failures=st.integers(0, 10**9),
+    rest_until=moments_or_none,
+    because=st.text("abc 429", max_size=9),
+    is_throttled=st.booleans(),
+    is_closed=st.booleans(),
+)
+
+
+@given(some_gauges)
+def test_gauges_come_back(gauge: Gauge) -> None:
+    """With all that measuring met."""
+    found = rows.remembered_of(EMPTY | {"gauges": [rows.gauge_row(ANN, gauge)]})
+
+    assert found == Remembered(gauges={ANN: gauge})
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [{"failures": -1}, {"failures": "x"}, {"asked_at": "soon"}, {"rest_until": 7}, {"is_closed": None}],
+)
+def test_a_gauge_that_makes_no_sense_is_passed_over(odd: rows.Row) -> None:
+    """The others are read all the same."""
+    good = rows.gauge_row(ANN, Gauge(asked_at=NOON))
+
+    assert rows.remembered_of(EMPTY | {"gauges": [good | odd]}) == Remembered()
+    assert rows.remembered_of(EMPTY | {"gauges": [good]}) == Remembered(gauges={ANN: Gauge(asked_at=NOON)})
 
 
 @pytest.mark.parametrize(

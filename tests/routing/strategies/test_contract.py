@@ -2,7 +2,7 @@
 
 import pytest
 
-from routing.scoring import PRESSURE_READERS, STRATEGIES
+from routing.scoring import STRATEGIES
 from routing.strategies.contract import Candidate, Liking
 from tests.routing.made import ANN, BEN, account, reading, window
 from tests.routing.strategies.contract import RESERVES, free, with_shown
@@ -16,9 +16,16 @@ def test_every_listed_strategy_answers_the_one_verb(name: str) -> None:
     assert set(STRATEGIES[name].order(choice)) == {ANN, BEN}
 
 
-def test_who_looks_at_pressure_is_a_strategy() -> None:
-    """The list names strategies only."""
-    assert set(STRATEGIES) >= PRESSURE_READERS
+def test_who_reads_what() -> None:
+    """Each strategy says by flags what is to be found out for it; pressure costs the most, so few read it."""
+    flags = ("reads_ranks", "reads_windows", "reads_pressure")
+    readers = {flag: {name for name, strategy in STRATEGIES.items() if getattr(strategy, flag)} for flag in flags}
+
+    assert readers == {
+        "reads_ranks": {"priority", "failover", "first_then_spill"},
+        "reads_windows": set(STRATEGIES) - {"priority", "failover", "first_then_spill", "round_robin"},
+        "reads_pressure": {"perishing"},
+    }
 
 
 def test_likings_compare_by_key() -> None:

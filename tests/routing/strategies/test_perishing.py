@@ -45,7 +45,6 @@ class TestPerishing(StrategyContract):
     """The strategy keeps the contract."""
 
     strategy: Strategy = PERISHING
-    looks_at_pressure = True
 
 
 def scored(*shown: Reading, reserve: float = 0.0) -> Score | None:
