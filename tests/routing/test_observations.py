@@ -2,6 +2,7 @@
 
 from typing import get_args
 
+from routing.gauges import Gauge
 from routing.health import Standing
 from routing.observations import Answered, Observation
 from routing.remembered import Remembered
@@ -27,6 +28,7 @@ def test_the_router_takes_every_kind_of_observation() -> None:
         "until": None,
         "bars": True,
         "standing": Standing.INVALID,
+        "gauge": Gauge(),
     }
 
     for kind in get_args(Observation.__value__):
