@@ -271,6 +271,8 @@ def _differences(old: Account, account: Account) -> Iterator[str]:
         yield f"{account.name} holds back {kept}"
     if old.cap != account.cap:
         yield f"capped {account.name} at {'any number' if account.cap is None else account.cap}"
+    if old.primary != account.primary:
+        yield f"{account.name} is {'' if account.primary else 'no longer '}the primary"
     if old.identity != account.identity:
         yield f"learned whose login {account.name} is"
     if old.kind is not account.kind:

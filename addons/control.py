@@ -14,6 +14,7 @@ from mitmproxy import http
 from addons.accounts import Accounts
 from addons.exchange import EXCHANGES, Exchange, Path
 from addons.guard import fail_closed
+from addons.life import CannotRestartError, Life
 from addons.recent import KEPT, Recent
 from addons.replies import own, response_of
 from credentials.secret import Secret
@@ -29,7 +30,9 @@ WHY = "/_flowpool/why"
 RELOAD = "/_flowpool/reload"
 LIFT = "/_flowpool/lift"
 PIN = "/_flowpool/pin"
-INSTRUCTIONS = frozenset({RELOAD, LIFT, PIN})
+STOP = "/_flowpool/stop"
+RESTART = "/_flowpool/restart"
+INSTRUCTIONS = frozenset({RELOAD, LIFT, PIN, STOP, RESTART})
 LARGEST = 65_536  # bytes of an instruction
 LONGEST = 64  # letters of an id
 MOST = 1000  # accounts that one instruction names
@@ -53,6 +56,7 @@ class Control:
         recent: Recent,
         notices: Callable[[], Iterable[str]] = tuple,
         *,
+        life: Life,
         find: Callable[[str, int], list[dict[str, Any]]] = lambda _beginning, _most: [],
         sessions: Callable[[], Iterable[str]] = tuple,
         conversations: Callable[[str], Iterable[str]] = lambda _beginning: (),
@@ -69,6 +73,7 @@ class Control:
         self._find = find
         self._sessions = sessions
         self._conversations = conversations
+        self._life = life
 
     @fail_closed
     async def request(self, flow: http.HTTPFlow) -> None:
@@ -81,7 +86,8 @@ class Control:
         if flow.request.method not in {"GET", "HEAD"} and not is_instruction:
             flow.response = self._unknown(exchange)
         elif path == HEALTH:
-            flow.response = _json({"status": "ok"})
+            status, told = self._life.health()
+            flow.response = _json(told, status)
         elif not hmac.compare_digest(exchange.key.encode("utf-8", "surrogateescape"), self._key.reveal().encode()):
             exchange.answer = "E"
             message = "the header x-flowpool-key is missing or wrong: its value is in control.key in flowpool's folder"
@@ -113,7 +119,18 @@ class Control:
             return {"reloaded": await self._accounts.reload(), "notices": list(self._accounts.faults)}
         if path == PIN:
             return await self._pin(body)
+        if path in (STOP, RESTART):
+            return await self._end(path, body)
         return {"lifted": self._accounts.lift(_ids(body.get("accounts")))}
+
+    async def _end(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        """Stop ({"now": true}: without waiting for what is in flight), or let another process take over."""
+        if path == STOP:
+            return dict(self._life.stop(now=body.get("now") is True))
+        try:
+            return dict(await self._life.restart())
+        except CannotRestartError as error:
+            raise BadInstruction(str(error)) from None
 
     async def _pin(self, body: dict[str, Any]) -> dict[str, Any]:
         """Take a wish, and show how all of them stand now; session: whose it is, is_known: whether a request of it came."""
@@ -179,6 +196,6 @@ def _count(text: str) -> int:
     return int(text)
 
 
-def _json(document: dict[str, Any]) -> http.Response:
+def _json(document: dict[str, Any], status: int = 200) -> http.Response:
     headers = (("content-type", "application/json"), ("cache-control", "no-store"))
-    return response_of(Reply(status=200, headers=headers, body=json.dumps(document).encode()))
+    return response_of(Reply(status=status, headers=headers, body=json.dumps(document).encode()))

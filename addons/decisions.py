@@ -50,7 +50,8 @@ def note(exchange: Exchange, choice: Choice, now: datetime, explain: Explains) -
         return
     why = None
     try:
-        if exchange.demand is not None and exchange.account != CLIENT and not _is_retry(choice, exchange.trail):
+        is_free = exchange.account != CLIENT and not exchange.is_on_primary  # for others there is nobody to choose from
+        if exchange.demand is not None and is_free and not _is_retry(choice, exchange.trail):
             why = explain(exchange.demand, exchange.trail, now, free=isinstance(choice, Use) and choice.is_free)
     except Exception:  # the request goes on; only what would be told of it is lost
         logger.exception("flowpool: a choice cannot be explained")

@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 
 from mitmproxy import http
 
+from addons.record import Record
 from credentials.secret import Secret
 from home.tables import Limits
 from providers.contract import ErrorEvent, Provider, Reply, Usage
@@ -117,7 +118,7 @@ class Exchange:
     """What flowpool knows of one client request, from its head to its last byte.
 
     own: the client's secret header fields, in order. signed: the secret that the last attempt went out with. key: what it showed to open /_flowpool/. pin: the name of the account that its client was launched to use, unread.
-    is_torn: whether a header hid further lines.
+    is_torn: whether a header hid further lines. lacks_login: whether its client has no login of its own and shows flowpool's placeholder.
     end: how the attempt in flight ended; None while it lives. step: what the replay layer does next.
     pause: the wait that the request is in, is_queued: whether in a queue, paused_at (monotonic) its beginning; woken_from: the end of one that it was woken from. floor: the clock is never earlier than this for this exchange.
     leftover: what the client would get of the last attempt if nothing else may be tried; None: the flow's response as it is.
@@ -125,6 +126,7 @@ class Exchange:
     renewal_due: until when (monotonic) it waits for its account's login to be renewed; None while it does not.
     kept: the last answer that may be relayed although later ones were about a credential; kept_of: whose it is.
     served: whose answer the client gets; None while it gets none, or one of our own.
+    record: what is kept of it for the folder of whole exchanges; None: nothing.
     size: of its body, in bytes. choices: what the Router chose for it, see addons/decisions.py.
     heartbeat: how often, in seconds, the client is told that its request waits; None: never. beats: how often it was told; from the
     first on it has its head. is_told: whether it got a refusal as the last event of its stream.
@@ -142,6 +144,7 @@ class Exchange:
     began: float = field(default_factory=time.monotonic)
     began_at: datetime = field(default_factory=lambda: datetime.now(UTC))
     is_torn: bool = False
+    lacks_login: bool = False
     demand: Demand | None = None
     trail: Trail = field(init=False)
     account: AccountId | None = None
@@ -165,6 +168,7 @@ class Exchange:
     kept: Reply | None = None
     kept_of: AccountId | None = None
     served: AccountId | None = None
+    record: Record | None = field(default=None, repr=False)
     size: int = 0
     choices: list[Chosen] = field(default_factory=list)
     heartbeat: float | None = None
@@ -192,6 +196,16 @@ class Exchange:
     def is_pooled(self) -> bool:
         """Whether an account of the pool pays; without any account the client's own credential does."""
         return self.path is Path.POOLED and self.account != CLIENT
+
+    @property
+    def is_on_primary(self) -> bool:
+        """Whether the primary pays for what is bound to an identity, since its client has none."""
+        return self.path is Path.PASSED and self.lacks_login and self.account not in (None, CLIENT)
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether a credential of an account of ours goes out with it."""
+        return self.is_pooled or self.is_on_primary
 
 
 EXCHANGES: WeakKeyDictionary[http.HTTPFlow, Exchange] = WeakKeyDictionary()

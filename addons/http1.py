@@ -1,7 +1,7 @@
 """mitmproxy's HTTP/1 layers, taught two things that peers may do: interim answers before the real one, and trailers.
 
 mitmproxy takes an informational head (100, 102, 103) for the answer and raises at trailers. Both classes take the place of
-mitmproxy's by `__class__`, as addons/replay.py does for the layers around them; tests/addons/test_http1.py pins what they use.
+mitmproxy's by `__class__`, as addons/replacing.py does for the layers around them; tests/addons/test_http1.py pins what they use.
 """
 
 import re

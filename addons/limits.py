@@ -12,6 +12,9 @@ from routing.observations import Answered
 from routing.router import Router
 from routing.verdicts import OK_ROW, Verdict
 
+REFUSALS = frozenset({401, 403})
+"""What an answer about a login has as its status."""
+
 
 class Limits:
     """Reads the head of every answer to a pooled request."""
@@ -30,6 +33,8 @@ class Limits:
         exchange.course, exchange.verdict = Course.STREAM, None
         if exchange.path is Path.POOLED and exchange.provider is not None:
             self._read_head(exchange, exchange.provider, head_of(flow.response))
+        elif may_refuse_primary(flow.response, exchange):
+            exchange.course = Course.WHOLE
 
     def _read_head(self, exchange: Exchange, provider: Provider, answer: Answer) -> None:
         assert exchange.demand is not None
@@ -53,6 +58,11 @@ class Limits:
             return
         exchange.course = Course.GATE if is_stream else Course.WHOLE
         observe(self._router, exchange, verdict)
+
+
+def may_refuse_primary(response: http.Response, exchange: Exchange) -> bool:
+    """Whether an answer may be about the primary's login, which its body tells, rather than for the client."""
+    return exchange.is_on_primary and response.status_code in REFUSALS
 
 
 def _kind(answer: Answer) -> str:

@@ -7,6 +7,7 @@ unless `[log] level` is debug.
 
 import contextlib
 import logging
+import os
 import sys
 import threading
 import time
@@ -148,6 +149,19 @@ class _PrivateFile(RotatingFileHandler):
             logger.warning(
                 "flowpool: %s cannot be written: %s; requests go on, run: df -h '%s'", self.baseFilename, why, folder
             )
+
+    def shouldRollover(self, record: logging.LogRecord) -> int:  # noqa: N802 - the parent's name
+        """Whether the file is full; the one that is, if the proxy before or after this one has put another in its place."""
+        if self.stream is not None and not self._is_current(self.stream):
+            self.stream.close()
+            self.stream = None
+        return super().shouldRollover(record)
+
+    def _is_current(self, stream: TextIOWrapper) -> bool:
+        try:
+            return os.path.samestat(os.fstat(stream.fileno()), os.stat(self.baseFilename))  # noqa: PTH116 - asked for each line
+        except OSError:
+            return False
 
     def _open(self) -> TextIOWrapper:
         Path(self.baseFilename).touch(mode=0o600)

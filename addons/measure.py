@@ -15,6 +15,7 @@ from addons.aside import aside
 from addons.exchange import Ended
 from credentials import web
 from credentials.credential import Credential
+from credentials.way import DIRECT, Way
 from home.state.state import utc_now
 from home.version import version
 from providers.anthropic import checks, minimal, paths, usage
@@ -51,11 +52,12 @@ class Measure:
         upstream: str,
         wake: Callable[[], None],
         *,
+        way: Way = DIRECT,
         clock: Callable[[], datetime] = utc_now,
     ) -> None:
         self.accounts = accounts
         self.router = router
-        self._upstream = upstream
+        self._upstream, self._way = upstream, way
         self._wake = wake
         self.clock = clock
         self._agent = f"flowpool/{version()}"
@@ -129,7 +131,7 @@ class Measure:
         read: Callable[[web.Answer, datetime], Finding],
     ) -> Finding:
         try:
-            answer = web.ask(question, patience)
+            answer = web.ask(question, patience, self._way)
         except web.UnreachableError as error:
             return Finding(said=Said.NOTHING, detail=checks.told(str(error), secret))
         return read(answer, self.clock())

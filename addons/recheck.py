@@ -10,6 +10,7 @@ from addons.aside import aside
 from addons.rounds import Rounds
 from credentials import web
 from credentials.credential import Credential
+from credentials.way import DIRECT, Way
 from home.version import version
 from providers.anthropic import checks
 from routing.health import Standing
@@ -29,11 +30,18 @@ class Recheck:
     name = "flowpool_recheck"
 
     def __init__(
-        self, accounts: Accounts, router: Router, upstream: str, wake: Callable[[], None], *, every: float = EVERY
+        self,
+        accounts: Accounts,
+        router: Router,
+        upstream: str,
+        wake: Callable[[], None],
+        *,
+        way: Way = DIRECT,
+        every: float = EVERY,
     ) -> None:
         self._accounts = accounts
         self._router = router
-        self._upstream = upstream
+        self._upstream, self._way = upstream, way
         self._wake = wake
         self._rounds = Rounds("recheck", self.look, every)
 
@@ -55,7 +63,7 @@ class Recheck:
         if credential is None:
             return
         asked_at = datetime.now(UTC)
-        found = await aside(partial(asked, self._upstream, credential))
+        found = await aside(partial(asked, self._upstream, credential, self._way))
         if self._accounts.credentials.get(account) != credential:  # a newer one came meanwhile
             return
         self._router.observe(Checked(account=account, standing=found.standing, at=asked_at, because=found.detail))
@@ -64,11 +72,11 @@ class Recheck:
             self._wake()
 
 
-def asked(upstream: str, credential: Credential) -> checks.Finding:
+def asked(upstream: str, credential: Credential, way: Way = DIRECT) -> checks.Finding:
     """What the upstream says of a credential; nobody there says nothing of it."""
     secret = credential.access.reveal()
     question = checks.question(upstream + checks.PATH, Kind(credential.kind), secret, f"flowpool/{version()}")
     try:
-        return checks.finding(web.ask(question, PATIENCE), secret)
+        return checks.finding(web.ask(question, PATIENCE, way), secret)
     except web.UnreachableError as error:
         return checks.Finding(standing=Standing.UNKNOWN, detail=checks.told(str(error), secret))

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from addons.aside import aside
 from home.state.state import State
 from home.state.stories import Story
 from routing.observations import Restored
@@ -38,6 +39,11 @@ class Remember:
             self._task.cancel()
         self.look()
         self._state.close()
+
+    async def flush(self) -> bool:
+        """Have all that is known by now on the disk; False when that took too long."""
+        self.look()
+        return await aside(self._state.flush)
 
     def ended(self, line: Mapping[str, Any]) -> None:
         """Take the line of a request that ended; after a quiet while its holds and habits do not wait for the next look."""

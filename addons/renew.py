@@ -69,6 +69,10 @@ class Renew:
         """Begin to look."""
         self._rounds.start()
 
+    def rest(self) -> None:
+        """Look no more; who asks is served."""
+        self._rounds.stop()
+
     def done(self) -> None:
         """Look no more; a command that runs goes on by itself."""
         self._rounds.stop()

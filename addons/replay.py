@@ -1,23 +1,20 @@
-"""Replay: mitmproxy's HTTP layer, taught to send a request again before its client has seen a byte.
+"""Replay: mitmproxy's HTTP stream, taught to send a request again before its client has seen a byte.
 
-This is the file that knows most of mitmproxy's internals; tests/addons/test_replay.py pins every name that it uses. The layers here
-are mitmproxy's generators: they take events, yield commands, and never await. What to do next is asked of the addons by one hook,
+This is the file that knows most of mitmproxy's internals; tests/addons/test_replay.py pins every name that it and its neighbours use.
+Its layers are mitmproxy's generators: they take events, yield commands, and never await. What to do next is asked of the addons by one hook,
 `flowpool_attempt`, whenever nothing of an answer has reached the client and an attempt has ended, or none has begun; the answer
 is the exchange's `step`. See docs/facts/mitmproxy.md for what was measured of mitmproxy and why this way was taken.
 """
 
 import time
-from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import cast
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakKeyDictionary
 
-from mitmproxy import ctx, flow, http
+from mitmproxy import flow, http
 from mitmproxy.connection import Connection, Server
 from mitmproxy.net.http.validate import validate_headers
-from mitmproxy.proxy import commands, events, layer, server_hooks
-from mitmproxy.proxy.layers.http import DropStream, HttpLayer, HttpStream, SendHttp
+from mitmproxy.proxy import events, layer
+from mitmproxy.proxy.layers.http import DropStream, HttpLayer, HTTPMode, SendHttp
 from mitmproxy.proxy.layers.http._events import (
     ErrorCode,
     RequestData,
@@ -30,18 +27,23 @@ from mitmproxy.proxy.layers.http._events import (
     ResponseProtocolError,
     ResponseTrailers,
 )
-from mitmproxy.proxy.layers.http._hooks import HttpErrorHook, HttpRequestHook, HttpResponseHeadersHook
-from mitmproxy.utils import asyncio_utils
+from mitmproxy.proxy.layers.http._hooks import HttpErrorHook, HttpResponseHeadersHook
 
-from addons.exchange import EXCHANGES, Answered, AttemptEnd, Course, Exchange, Failed, Path, Pause, Relay, Resume, Send
+from addons import way as ways
+from addons.attempts import are_inspected
+from addons.events import FROM_UPSTREAM, Beat, Cut, FlowpoolAttemptHook, Overdue
+from addons.exchange import Answered, AttemptEnd, Course, Exchange, Failed, Path, Pause, Relay, Resume, Send
+from addons.gathering import Gathering
 from addons.guard import fault_response
 from addons.heartbeat import BEAT, head, told
 from addons.http1 import make_tolerant
-from addons.replies import SUCCESS, refusal
-from addons.sign import Signer
+from addons.pauses import PAUSED
+from addons.record import Record
+from addons.replies import SUCCESS, stopping
+from addons.servers import ServersLayer, has_ours
+from addons.sign import Signer, forget_cookies
+from addons.sockets import HonestSocket, is_agreed
 from addons.stream import Passage
-from addons.table import TabledAddons
-from addons.writes import joined
 from providers.contract import ErrorEvent
 from routing.transport import Failure
 
@@ -50,69 +52,37 @@ RESTED: WeakKeyDictionary[Connection, float] = WeakKeyDictionary()
 
 type Commands = layer.CommandGenerator[None]
 
-MIB = 1024 * 1024
 SWITCHING = 101
-REFUSED_BODY = MIB
+REFUSED_BODY = 1024 * 1024
 """At most so many bytes of a refused answer are read."""
 REFUSED_S = 10.0
 """Seconds: a refused answer's body is read no longer; its head has decided most of what it means."""
-FROM_UPSTREAM = (ResponseHeaders, ResponseData, ResponseTrailers, ResponseEndOfMessage, ResponseProtocolError)
+STOPPED = "flowpool was stopped"
+SLEPT = "the connection was lost while this machine slept"
 CLOSED = "server closed connection"
 """What mitmproxy says of a connection that ended before any byte of an answer."""
-TICK = 5.0
-"""The clock of a connection wakes at least so often, in seconds, while a stream has a deadline."""
 
 
-@dataclass
-class FlowpoolAttemptHook(commands.StartHook):
-    """Nothing has reached the client: an attempt has ended or none has begun. Set the exchange's step."""
-
-    flow: http.HTTPFlow
-
-
-class Overdue(events.Event):
-    """The connection's clock found this stream past its deadline."""
-
-
-class Beat(events.Event):
-    """It is time to tell this stream's client that its request waits."""
-
-
-class Nudge(events.Event):
-    """Something changed that may let a paused stream go on: look at the clock now."""
-
-
-class Deaf(layer.Layer):
-    """Stands in for a server connection that was given up: what still arrives from it concerns nobody."""
-
-    def _handle_event(self, _: events.Event) -> Commands:
-        yield from ()
-
-
-class ReplayStream(HttpStream):
+class ReplayStream(Gathering):
     """One request and its attempts."""
 
     signer: Signer
     due: float | None = None  # monotonic; what it means depends on the state
     beat_at: float | None = None  # monotonic; when the client is told next that its request waits
     passage: Passage | None = None
+    record: Record | None = None  # who keeps what the client gets of a stream
     is_busy = False  # whether the upstream still owes us something of this attempt
-    excess = 0  # bytes of the request's body that were dropped
+    has_slept = False  # whether this machine slept since the attempt was written
     total_due = 0.0
     idle_since = 0.0
     sent_at = 0.0
     idle_before = 0.0  # how long the connection had been idle when the attempt was written to it
 
     @property
-    def exchange(self) -> Exchange | None:
-        """The exchange of this stream's flow; None when admission never saw it."""
-        return EXCHANGES.get(self.flow) if hasattr(self, "flow") else None
-
-    @property
-    def http_layer(self) -> "ReplayLayer":
+    def http_layer(self) -> ServersLayer:
         """The layer that owns this stream's connections."""
         parent = self.context.layers[self.context.layers.index(self) - 1]
-        assert isinstance(parent, ReplayLayer)
+        assert isinstance(parent, ServersLayer)
         return parent
 
     def _handle_event(self, event: events.Event) -> Commands:
@@ -121,92 +91,31 @@ class ReplayStream(HttpStream):
             yield from self.overdue()
         elif isinstance(event, Beat):
             yield from self.beat()
+        elif isinstance(event, Cut):
+            yield from self.cut()
         elif self.is_busy or self.exchange is None or not isinstance(event, FROM_UPSTREAM):
             yield from super()._handle_event(event)
 
+    def give_up(self, server: Server) -> Commands:
+        """Close a connection on which no tunnel will stand."""
+        yield from self.http_layer.let_go(server)
+
+    def inner(self) -> HttpLayer:
+        """The layer for what is asked in an opened tunnel: one of ours."""
+        made = type(self.http_layer)(self.context, HTTPMode.transparent)
+        made.signer, made.via = self.signer, self.http_layer.via
+        return made
+
+    def flow_done(self) -> Commands:
+        """End; where a WebSocket follows, its layer is ours by the time that it relays."""
+        for command in super().flow_done():
+            HonestSocket.take_over(self.child_layer)
+            yield command
+
     def passthrough(self, event: events.Event) -> Commands:
         """Let no event of ours into the layer of an upgraded connection."""
-        if not isinstance(event, Overdue | Beat):
+        if not isinstance(event, Overdue | Beat) and (not isinstance(event, Cut) or has_ours(self.child_layer)):
             yield from super().passthrough(event)
-
-    # The request
-
-    def state_wait_for_request_headers(self, event: RequestHeaders) -> Commands:
-        """Begin; from here the body has its own time limit."""
-        yield from super().state_wait_for_request_headers(event)
-        if self.exchange is not None and self.client_state == self.state_consume_request_body:
-            self.due = time.monotonic() + self.exchange.limits.body_read_s
-
-    def start_request_stream(self) -> Commands:
-        """Gather the body whatever the user's options or another addon say: what was not kept cannot be sent again."""
-        self.flow.request.stream = False
-        self.client_state = self.state_consume_request_body
-        yield from ()
-
-    def check_body_size(self, request: bool) -> layer.CommandGenerator[bool]:  # noqa: ARG002 - the parent's signature
-        """Leave bodies to our own caps: mitmproxy's would close the connection without an answer, or stream."""
-        yield from ()
-        return False
-
-    def state_consume_request_body(self, event: events.Event) -> Commands:
-        """Gather the body, dropping what is over the cap or wanted by nobody; then ask who serves."""
-        exchange = self.exchange
-        if exchange is None:
-            yield from super().state_consume_request_body(event)
-        elif isinstance(event, RequestData):
-            if (
-                self.flow.response is None
-                and len(self.request_body_buf) + len(event.data) <= exchange.limits.body_mib * MIB
-            ):
-                self.request_body_buf += event.data
-            else:
-                self.excess += len(event.data) + len(self.request_body_buf)
-                self.request_body_buf.clear()
-        elif isinstance(event, RequestEndOfMessage):
-            yield from self.request_complete(exchange)
-        else:
-            yield from super().state_consume_request_body(event)
-
-    def request_complete(self, exchange: Exchange) -> Commands:
-        """The body is in: run the request hook, then answer at once or ask who serves."""
-        self.due = None
-        self.flow.request.timestamp_end = time.time()
-        self.flow.request.data.content = bytes(self.request_body_buf)
-        self.request_body_buf.clear()
-        self.client_state = self.state_done
-        if self.excess and self.flow.response is None:
-            self.flow.response = _too_large(exchange)
-        yield HttpRequestHook(self.flow)
-        if (yield from self.check_killed(True)):
-            return
-        if self.flow.response is None:
-            yield from self.ask()
-            return
-        self.flow.response.timestamp_start = time.time()
-        yield HttpResponseHeadersHook(self.flow)
-        if not (yield from self.check_killed(True)):
-            yield from self.respond()
-
-    def body_too_slow(self, exchange: Exchange) -> Commands:
-        """Answer a client that does not finish its body, and close its connection."""
-        self.flow.request.data.content = b""
-        self.request_body_buf.clear()
-        if self.excess:
-            self.flow.response = _too_large(exchange)
-        elif self.flow.response is None:
-            self.flow.response = _too_slow(exchange)
-        self.flow.response.headers["connection"] = "close"
-        yield HttpRequestHook(self.flow)
-        if (yield from self.check_killed(True)):
-            return
-        yield from super().send_response()
-        yield SendHttp(
-            ResponseProtocolError(self.stream_id, "request body too slow", ErrorCode.KILL),
-            self.context.client,
-        )
-        self.client_state = self.server_state = self.state_errored
-        self.flow.live = False
-        yield DropStream(self.stream_id)
 
     # The attempts
 
@@ -253,12 +162,12 @@ class ReplayStream(HttpStream):
             return
         if (yield from self.check_killed(True)):
             return
-        if exchange.is_pooled and (exchange.account is None or not self.signer.has(exchange.account)):
+        if exchange.is_signed and (exchange.account is None or not self.signer.has(exchange.account)):
             gone = "the account was removed or disabled while its connection was made"
             yield from self.end_attempt(exchange, Failed(Failure.UNREACHABLE, gone))
             return
         make_tolerant(self.http_layer.connections[self.context.server])
-        self.is_busy = True
+        self.is_busy, self.has_slept = True, False
         self.sent_at = time.monotonic()
         self.idle_before = self.sent_at - RESTED.pop(self.context.server, self.sent_at)
         content = self.flow.request.raw_content
@@ -287,9 +196,15 @@ class ReplayStream(HttpStream):
         if not self.is_busy:
             return
         self.is_busy = False
-        server = self.context.server
-        self.http_layer.deafen(server)
-        yield commands.CloseConnection(server)
+        yield from self.http_layer.let_go(self.context.server)
+
+    def make_server_connection(self) -> layer.CommandGenerator[bool]:
+        """Go through the network's proxy where there is one; without TLS only this machine is asked, and never through it."""
+        host, port = self.flow.request.host, self.flow.request.port
+        via = self.http_layer.via if self.flow.request.scheme == "https" else None
+        if self.flow.server_conn.via != via:
+            self.flow.server_conn = Server(address=(host, port), via=via)  # it tells the way, and is never opened
+        return (yield from super().make_server_connection())
 
     def forget_queued(self) -> None:
         """Drop what an ended attempt's upstream still said while the hook ran: the next attempt must not take it for its own."""
@@ -311,9 +226,12 @@ class ReplayStream(HttpStream):
             return
         self.due = None
         self.flow.response = event.response
+        if exchange.is_signed:
+            forget_cookies(event.response)
         if (yield from self.check_invalid(False)):
             return
-        if exchange.is_pooled and event.response.status_code == SWITCHING:
+        if event.response.status_code == SWITCHING and not self.may_switch(exchange, event.response):
+            self.flow.response = None
             yield from self.end_attempt(exchange, Failed(Failure.BROKEN, "an upgrade that nobody asked for"))
             return
         yield HttpResponseHeadersHook(self.flow)
@@ -332,6 +250,10 @@ class ReplayStream(HttpStream):
             self.watch_idle(exchange)
         else:
             yield from self.read_stream(exchange)
+
+    def may_switch(self, exchange: Exchange, answer: http.Response) -> bool:
+        """Whether an upstream may leave HTTP: for a WebSocket that the client asked for, on whoever's behalf but the pool's."""
+        return not exchange.is_pooled and self.context.options.websocket and is_agreed(self.flow.request, answer)
 
     def read_stream(self, exchange: Exchange) -> Commands:
         """Pass an answer on as it comes, held at the gate first where its beginning decides."""
@@ -371,12 +293,13 @@ class ReplayStream(HttpStream):
         self.flow.response.stream = True
         self.beat_at = None
         exchange.first_byte = exchange.first_byte or time.monotonic()
-        if not self.http_layer.keeps_bodies():
+        if not are_inspected():
             self.flow.request.data.content = None
         if exchange.beats:  # the client has a head already
             self.server_state = self.state_stream_response_body
         else:
             yield from super().start_response_stream()
+        self.record = exchange.record
         if self.passage is not None:
             yield from self.send_chunks(self.passage.whole_frames())
         self.watch_idle(exchange)
@@ -387,6 +310,8 @@ class ReplayStream(HttpStream):
         if exchange is None or self.passage is None:
             if exchange is not None and isinstance(event, ResponseEndOfMessage):
                 exchange.is_complete = True
+            elif self.record is not None and isinstance(event, ResponseData):
+                self.record.take(event.data)
             yield from super().state_stream_response_body(event)
         elif isinstance(event, ResponseData):
             self.idle_since = time.monotonic()
@@ -412,6 +337,8 @@ class ReplayStream(HttpStream):
         """Send what is not empty: an empty chunk would end a chunked body."""
         for chunk in chunks:
             if chunk:
+                if self.record is not None:
+                    self.record.take(chunk)
                 yield SendHttp(ResponseData(self.stream_id, chunk), self.context.client)
 
     def state_consume_response_body(self, event: events.Event) -> Commands:
@@ -529,18 +456,27 @@ class ReplayStream(HttpStream):
     def failure(self, event: ResponseProtocolError, stale_s: float) -> Failed:
         """Which failure a broken connection is."""
         if event.code is ErrorCode.CONNECT_FAILED:
-            return Failed(Failure.UNREACHABLE, event.message)
+            why = ways.told(event.message, self.flow.server_conn.via, self.http_layer.connections)
+            return Failed(Failure.UNREACHABLE, why)
+        if self.has_slept:
+            return self.broken(event.message)
         if self.server_state == self.state_gate:
             return Failed(Failure.EMPTY_STREAM, "the stream broke before it began")
         if event.message == CLOSED and self.idle_before > stale_s > time.monotonic() - self.sent_at:
             return Failed(Failure.STALE, "the idle connection was gone")
-        return Failed(Failure.BROKEN, event.message)
+        return self.broken(event.message)
+
+    def broken(self, why: str, *, timed_out: bool = False) -> Failed:
+        """What became of a request that was sent; one that this machine slept through is worth another try, and is nobody's fault."""
+        if self.has_slept:
+            return Failed(Failure.STALE, f"{SLEPT}: {why}")
+        return Failed(Failure.BROKEN, why, timed_out=timed_out)
 
     def body_broken(self, exchange: Exchange, why: str) -> Commands:
         """A body broke off: a good answer is lost with it, a refusal is judged by what was read."""
         assert self.flow.response is not None
         if self.flow.response.status_code in SUCCESS:
-            yield from self.end_attempt(exchange, Failed(Failure.BROKEN, why))
+            yield from self.end_attempt(exchange, self.broken(why))
         else:
             yield from self.body_read(exchange, broken=True)
 
@@ -580,6 +516,22 @@ class ReplayStream(HttpStream):
         exchange = self.exchange
         return "content-length" not in self.flow.response.headers or (exchange is not None and exchange.beats > 0)
 
+    def cut(self) -> Commands:
+        """Tell the client that no more comes, so that it tries again; nothing can be told in the middle of its own request."""
+        exchange = self.exchange
+        if self.child_layer is not None:
+            yield from self.passthrough(Cut())
+        elif exchange is None or self.client_state != self.state_done:
+            return
+        elif self.server_state == self.state_stream_response_body:
+            if self.passage is not None and self.can_append():
+                yield from self.finish_stream(exchange, STOPPED, broken=True)
+        elif self.server_state not in (self.state_errored, self.state_done):
+            PAUSED.discard(self)
+            yield from self.abandon()
+            self.flow.response = stopping(exchange)
+            yield from self.relay(exchange)
+
     # Time
 
     def watch_idle(self, exchange: Exchange) -> None:
@@ -597,7 +549,7 @@ class ReplayStream(HttpStream):
             yield from self.ask()
         elif self.server_state == self.state_wait_for_response_headers:
             why = f"no answer within {exchange.limits.headers_s:g} s"
-            yield from self.end_attempt(exchange, Failed(Failure.BROKEN, why, timed_out=True))
+            yield from self.end_attempt(exchange, self.broken(why, timed_out=True))
         elif self.server_state == self.state_gate:
             yield from self.release(exchange)
         elif self.server_state in (self.state_stream_response_body, self.state_consume_response_body):
@@ -618,157 +570,3 @@ class ReplayStream(HttpStream):
             error = ResponseProtocolError(self.stream_id, "the upstream fell silent", ErrorCode.KILL)
             yield from self.abandon()
             yield from super().handle_protocol_error(error)
-
-
-class ReplayLayer(HttpLayer):
-    """The streams of one client connection, their server connections, and the one clock that they share.
-
-    One clock, because mitmproxy keeps stream, flow and body alive until a requested wakeup fires.
-    """
-
-    signer: Signer
-    clock: commands.RequestWakeup | None = None
-    clock_at = 0.0
-
-    def _handle_event(self, event: events.Event) -> Commands:
-        yield from joined(self.hooked(event))
-
-    def hooked(self, event: events.Event) -> Commands:
-        """Take an event, and run the hooks that can be run on the spot; what they let go on follows as it would have."""
-        addons = ctx.master.addons
-        coming = deque([event])
-        while coming:
-            for command in self.handled(coming.popleft()):
-                if (
-                    isinstance(command, commands.StartHook)
-                    and command.blocking
-                    and isinstance(addons, TabledAddons)
-                    and addons.ran(command)
-                ):
-                    coming.append(events.HookCompleted(command))
-                else:
-                    yield command
-
-    def handled(self, event: events.Event) -> Commands:
-        """Take an event; afterwards see when the clock must wake."""
-        if isinstance(event, events.Wakeup) and event.command not in self.command_sources:
-            if event.command is self.clock:
-                self.clock = None
-                yield from self.tick()
-        elif isinstance(event, Nudge):
-            yield from self.tick()
-        else:
-            yield from super()._handle_event(event)
-            if isinstance(event, events.Start):
-                make_tolerant(self.connections[self.context.client])
-        yield from self.wind()
-
-    def tick(self) -> Commands:
-        """Tell each stream whose deadline has passed."""
-        now = time.monotonic()
-        for stream in list(self.streams.values()):
-            if not isinstance(stream, ReplayStream):
-                continue
-            if stream.due is not None and stream.due <= now:
-                yield from self.too_late(stream)
-            if stream.beat_at is not None and stream.beat_at <= now:
-                stream.beat_at = None
-                yield from self.event_to_child(stream, Beat())  # where it awaits a connection, just after
-
-    def too_late(self, stream: ReplayStream) -> Commands:
-        """A stream's deadline passed: tell it, or end what it awaits."""
-        if stream._paused is None:  # noqa: SLF001
-            yield from self.event_to_child(stream, Overdue())
-        else:
-            stream.due = None
-            yield from self.stop_connecting(stream)
-
-    def stop_connecting(self, stream: ReplayStream) -> Commands:
-        """Cancel a connection attempt that takes too long; it then fails like a refused one."""
-        paused = stream._paused  # noqa: SLF001
-        for connection, waiting in list(self.waiting_for_establishment.items()):
-            if paused is not None and paused.command in waiting:
-                yield commands.CloseConnection(connection)
-
-    def wind(self) -> Commands:
-        """Ask to be woken at the earliest deadline."""
-        ours = [stream for stream in self.streams.values() if isinstance(stream, ReplayStream)]
-        dues = [at for stream in ours for at in (stream.due, stream.beat_at) if at is not None]
-        if not dues:
-            return
-        now = time.monotonic()
-        at = min(*dues, now + TICK)
-        if self.clock is None or at < self.clock_at - 0.001:
-            self.clock, self.clock_at = commands.RequestWakeup(max(at - now, 0)), at
-            yield self.clock
-
-    def make_stream(self, stream_id: int) -> Commands:
-        """Give each request a stream of ours."""
-        stream = ReplayStream(self.context.fork(), stream_id)
-        stream.signer = self.signer
-        self.streams[stream_id] = stream
-        yield from self.event_to_child(stream, events.Start())
-
-    def deafen(self, connection: Connection) -> None:
-        """Let nothing that still comes from a connection reach a stream."""
-        self.connections[connection] = Deaf(self.context.fork())
-
-    def forget_failed_servers(self) -> None:
-        """Dial again: mitmproxy would repeat a failed connection's error without trying."""
-        for connection in list(self.connections):
-            failed = isinstance(connection, Server) and connection.error
-            if failed and connection not in self.waiting_for_establishment:
-                del self.connections[connection]
-
-    def keeps_bodies(self) -> bool:
-        """Whether somebody looks at flows, so that request bodies must outlive their sending."""
-        return ctx.master.addons.get("view") is not None or bool(getattr(ctx.options, "save_stream_file", None))
-
-
-PAUSED: WeakSet[ReplayStream] = WeakSet()
-
-
-def wake_paused() -> None:
-    """Let every paused stream ask again, in its own connection's task."""
-    server = ctx.master.addons.get("proxyserver") if PAUSED else None
-    handlers = {} if server is None else server.connections
-    for stream in list(PAUSED):
-        handler = handlers.get(stream.context.client.id)
-        # Waking one may have woken others already, who are dialling by now.
-        if handler is not None and stream in PAUSED:
-            stream.due = 0.0
-            asyncio_utils.create_task(handler.server_event(Nudge()), name="wake a paused request", keep_ref=True)
-
-
-def _too_large(exchange: Exchange) -> http.Response:
-    message = f"the request body is over {exchange.limits.body_mib:g} MiB, flowpool's limit: [limits] body_mib"
-    return refusal(exchange, "D", 413, message, retry=False)
-
-
-def _too_slow(exchange: Exchange) -> http.Response:
-    message = f"the request body was not sent within {exchange.limits.body_read_s:g} s: [limits] body_read_s"
-    return refusal(exchange, "D", 408, message, retry=True)
-
-
-class Replay:
-    """Puts the replaying layers in the place of mitmproxy's own."""
-
-    name = "flowpool_replay"
-
-    def __init__(self, signer: Signer) -> None:
-        self._signer = signer
-
-    def server_disconnected(self, data: server_hooks.ServerConnectionHookData) -> None:
-        """Close a socket that mitmproxy forgot: one that was given up while more of its data was waiting to be handled."""
-        handler = ctx.master.addons.get("proxyserver").connections.get(data.client.id)
-        transport = handler.transports.pop(data.server, None) if handler is not None else None
-        if transport is not None and transport.writer is not None:
-            transport.writer.close()
-
-    def next_layer(self, nextlayer: layer.NextLayer) -> None:
-        """Let mitmproxy choose the layers, then turn each HTTP layer into ours."""
-        ctx.master.addons.get("nextlayer").next_layer(nextlayer)
-        for chosen in nextlayer.context.layers:
-            if type(chosen) is HttpLayer:
-                chosen.__class__ = ReplayLayer
-                cast(ReplayLayer, chosen).signer = self._signer

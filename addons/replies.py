@@ -70,3 +70,11 @@ def is_whole_json(body: bytes) -> bool:
     except ValueError:
         return False
     return True
+
+
+def stopping(exchange: Exchange) -> http.Response:
+    """The answer to a request that cannot be served because the proxy is about to end: nothing of it is sent any more."""
+    exchange.sent_at = None
+    return refusal(
+        exchange, "I", 503, "flowpool is about to end, and took the request no further; try again", retry=True
+    )

@@ -8,7 +8,7 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -34,12 +34,12 @@ class RequestLog:
         self,
         accounts: Mapping[AccountId, Account],
         *sinks: Callable[[dict[str, Any]], None],
-        tell: Callable[[dict[str, Any], Exchange], None] = lambda _line, _exchange: None,
+        tell: Iterable[Callable[[dict[str, Any], Exchange], None]] = (),
     ) -> None:
-        """tell: takes the line and what else is known of the exchange."""
+        """tell: those who take the line and what else is known of the exchange."""
         self._accounts = accounts
         self._sinks = sinks
-        self._tell = tell
+        self._tell = tuple(tell)
         self._waiting: list[dict[str, Any]] = []
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -65,7 +65,8 @@ class RequestLog:
         line = self.line(flow, exchange)
         for sink in self._sinks:
             sink(line)
-        self._tell(line, exchange)
+        for tell in self._tell:
+            tell(line, exchange)
         self._waiting.append(line)
         if self._loop is None:
             self.write()

@@ -7,17 +7,18 @@ from datetime import datetime, timedelta
 
 from mitmproxy import http
 
+from addons import primary
 from addons.attempts import keep
 from addons.decisions import note
 from addons.exchange import CLIENT, EXCHANGES, Answered, Exchange, Path, Pause, Relay, Resume, Send
 from addons.guard import fail_closed
 from addons.heartbeat import PATIENT, interval
 from addons.judge import judge
-from addons.limits import observe, request_head
+from addons.limits import may_refuse_primary, observe, request_head
+from addons.pauses import wake_paused
 from addons.pins import Launches
 from addons.relogin import Renewals, renewal_of
-from addons.replay import wake_paused
-from addons.replies import own, response_of
+from addons.replies import own, response_of, stopping
 from providers.contract import Provider
 from routing.chains import Again, next_step, settle
 from routing.decisions import Answer as OwnAnswer
@@ -29,7 +30,8 @@ from routing.trail import Attempt
 from routing.verdicts import OK_ROW, Verdict, VerdictKind
 from routing.words import Account, AccountId, Demand, Family
 
-PASSED = Verdict(row=OK_ROW, kind=VerdictKind.OK, because="the client's own credential")
+OWN = "the client's own credential"
+PASSED = Verdict(row=OK_ROW, kind=VerdictKind.OK, because=OWN)
 UNANSWERED = Verdict(row=7, kind=VerdictKind.TRANSPORT, because="the client left before an answer came")
 LEFT_TO_CLIENT = "the client's own credential, for all accounts were removed while it waited"
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -45,6 +47,12 @@ class Route:
         self._accounts = accounts
         self._renewals = renewals
         self._launches = Launches(router, accounts)
+        self._is_ending = False
+
+    def turn_away(self) -> None:
+        """The proxy is about to end: nobody waits here for a recovery any more."""
+        self._is_ending = True
+        wake_paused()
 
     @fail_closed
     def request(self, flow: http.HTTPFlow) -> None:
@@ -57,7 +65,7 @@ class Route:
             content = flow.request.raw_content or b""
             exchange.demand, exchange.size = provider.demand(request_head(flow.request), content), len(content)
             if not self._has_accounts(provider):
-                exchange.account, exchange.answer = CLIENT, "G"
+                self._leave_to_client(flow, exchange)
                 return
             if exchange.pin:
                 exchange.demand = self._launches.heed(exchange.demand, exchange.pin)
@@ -68,6 +76,26 @@ class Route:
             replayable = flow.request.method in SAFE_METHODS
             exchange.demand = Demand(provider=provider.name, model="", family=Family(""), replayable=replayable)
             exchange.account = CLIENT
+            if exchange.lacks_login:
+                self._give_to_primary(flow, exchange, provider)
+
+    def _leave_to_client(self, flow: http.HTTPFlow, exchange: Exchange) -> None:
+        """Without accounts the client's own credential goes out, if it has one."""
+        exchange.account, exchange.answer = CLIENT, "G"
+        if exchange.lacks_login:
+            flow.response = primary.none_there(exchange)
+
+    def _give_to_primary(self, flow: http.HTTPFlow, exchange: Exchange, provider: Provider) -> None:
+        """What is bound to an identity goes out on the primary's, for a client that has none."""
+        found = primary.primary(self._accounts.values(), provider.name)
+        if not self._has_accounts(provider):
+            flow.response = primary.none_there(exchange)
+        elif found is None:
+            flow.response = primary.none_made(exchange)
+        elif why := self._router.why_not_pinned(found.id):
+            flow.response = primary.unfit(exchange, found, why)
+        else:
+            exchange.account = found.id
 
     def _has_accounts(self, provider: Provider) -> bool:
         return any(a.provider == provider.name and a.id != CLIENT for a in self._accounts.values())
@@ -92,7 +120,11 @@ class Route:
             refused = exchange.trail.last
         choice = self._choose(exchange, exchange.demand)
         note(exchange, choice, exchange.now(), self._router.explain)
-        self._apply(choice, exchange)
+        instead = self._instead(choice, exchange)
+        if instead is None:
+            self._apply(choice, exchange)
+        else:
+            flow.response, exchange.step = instead, Relay()
         if isinstance(choice, GiveUp):
             self._give_up(choice, flow, exchange, exchange.provider)
             return
@@ -100,6 +132,14 @@ class Route:
             keep(flow, refused, choice, self._accounts)
         if isinstance(choice, Use):
             flow.comment = f"{self._name(choice.account)}: {choice.because}"
+
+    def _instead(self, choice: Choice, exchange: Exchange) -> http.Response | None:
+        """What is answered in a choice's place: nobody is left who could sign, or it would wait in a proxy that ends."""
+        if exchange.lacks_login and isinstance(choice, Use) and choice.account == CLIENT:
+            return primary.none_there(exchange)
+        if self._is_ending and isinstance(choice, Wait) and choice.account is None:
+            return stopping(exchange)
+        return None
 
     def _name(self, account: AccountId) -> str:
         return self._accounts[account].name if account in self._accounts else account
@@ -121,11 +161,14 @@ class Route:
 
     def _judged(self, flow: http.HTTPFlow, exchange: Exchange, provider: Provider, demand: Demand) -> Verdict | None:
         """What the attempt's end means; None while that hangs on the renewal of its account's login."""
-        if not exchange.is_pooled and isinstance(exchange.end, Answered):
+        is_passed = not exchange.is_pooled and isinstance(exchange.end, Answered)
+        if is_passed and not (flow.response and may_refuse_primary(flow.response, exchange)):
             return PASSED
         exchange.leftover, exchange.may_resume = None, False
         verdict = judge(flow.response, exchange, provider, demand)
-        if verdict.asks_renewal and exchange.is_pooled:
+        if is_passed and not verdict.asks_renewal:
+            return PASSED
+        if verdict.asks_renewal and exchange.is_signed:
             renewal = renewal_of(exchange, demand, self._renewals)
             if isinstance(renewal, Pause):
                 exchange.step = renewal
@@ -167,24 +210,25 @@ class Route:
     def _choose(self, exchange: Exchange, demand: Demand) -> Choice:
         """Ask the Router, which knows whose secret is at hand; the client's own login is not its business."""
         now = exchange.now()
-        if exchange.account == CLIENT:
-            return self._client_choice(exchange, demand, now)
+        if exchange.account == CLIENT or exchange.is_on_primary:
+            return self._fixed_choice(exchange, demand, now)
         choice = self._router.choose(demand, exchange.trail, now)
         if isinstance(choice, Use) and choice.account == CLIENT:
             return replace(choice, because=LEFT_TO_CLIENT)
         return choice
 
-    def _client_choice(self, exchange: Exchange, demand: Demand, now: datetime) -> Choice:
-        """The same bounds for what goes out on the client's own credential, where nobody else can be asked."""
-        trail = exchange.trail
+    def _fixed_choice(self, exchange: Exchange, demand: Demand, now: datetime) -> Choice:
+        """The same bounds for what goes out on the client's own credential, or on the primary's, where nobody else can be asked."""
+        trail, account = exchange.trail, exchange.account
+        assert account is not None
         if trail.last is None:
-            return Use(account=CLIENT, because="the client's own credential")
+            return Use(account=account, because=OWN if account == CLIENT else primary.BECAUSE)
         step = next_step(trail, demand, exchange.rules)
         if not isinstance(step, Again):
             return GiveUp(answer=OwnAnswer.RELAY, because=trail.last.verdict.because)
         if now >= step.at:
-            return Use(account=CLIENT, because=f"again: {trail.last.verdict.because}")
-        return Wait(until=step.at, account=CLIENT, because=trail.last.verdict.because)
+            return Use(account=account, because=f"again: {trail.last.verdict.because}")
+        return Wait(until=step.at, account=account, because=trail.last.verdict.because)
 
     def _apply(self, choice: Choice, exchange: Exchange) -> None:
         """Turn a choice into the replay layer's next step."""
@@ -236,6 +280,9 @@ class Route:
         last = exchange.trail.last
         if choice.answer is OwnAnswer.RELAY and last is not None:
             exchange.served = _author(last.account, last.verdict)
+        if exchange.is_on_primary and last is not None and last.verdict.blames_credential:
+            flow.response, exchange.served = primary.refused(exchange, self._accounts.get(last.account)), None
+            return
         if choice.answer is OwnAnswer.RELAY and exchange.may_resume:
             exchange.step = Resume()
             return

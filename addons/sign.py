@@ -12,6 +12,7 @@ from mitmproxy.net.http import url
 
 from addons.exchange import CLIENT, Exchange
 from credentials.credential import Credential
+from providers.anthropic import placeholder
 from providers.contract import Ride
 from providers.known import KNOWN
 from routing.words import Account, AccountId
@@ -21,6 +22,8 @@ SECRET_HEADERS = frozenset(name.encode() for provider in KNOWN for name in provi
 """Masked whoever is asked: a client may show one service what is meant for another."""
 HOP_BY_HOP = frozenset({b"host", b"connection"})
 """What is said anew on every hop, as far as it concerns us."""
+
+SETS_COOKIE = "set-cookie"
 
 _BREAKS = (b"\r", b"\n", b"\0")
 
@@ -51,22 +54,26 @@ class Signer:
         if exchange is None:
             fields = _without_secrets(fields)
         elif exchange.is_pooled:
-            fields = self._pooled(fields, exchange)
+            fields = _with_identity(self._on_account(fields, exchange))
+        elif exchange.is_on_primary:
+            fields = self._on_account(fields, exchange)
+        elif exchange.lacks_login:
+            fields = _without_secrets(fields)
         else:
             fields = list(_with_own(fields, list(exchange.own)))
-        head.data.headers = http.Headers(fields)
+        head.data.headers = http.Headers(placeholder.without(fields))
         return head
 
-    def _pooled(self, fields: Fields, exchange: Exchange) -> Fields:
+    def _on_account(self, fields: Fields, exchange: Exchange) -> Fields:
         if exchange.account is None or exchange.provider is None:
-            raise AssertionError("a pooled request is sent only on a chosen account")
+            raise AssertionError("a request is signed only on a chosen account")
         ride = exchange.provider.ride(self._accounts[exchange.account].kind)
         exchange.signed = self._credentials[exchange.account].access
         place = next((i for i, (name, _) in enumerate(fields) if is_secret(name)), len(fields))
         kept_before = len(_without_secrets(fields[:place]))
         fields = _without_secrets(fields)
         fields.insert(kept_before, (ride.header.encode(), ride.value.format(exchange.signed.reveal()).encode()))
-        return _with_list(_with_identity(fields), ride)
+        return _with_list(fields, ride)
 
 
 def mask(request: http.Request) -> tuple[tuple[bytes, bytes], ...]:
@@ -82,6 +89,11 @@ def mask(request: http.Request) -> tuple[tuple[bytes, bytes], ...]:
             (name, MASK if is_secret(name) or (is_torn and _breaks(value)) else value) for name, value in fields
         )
     return own
+
+
+def forget_cookies(answer: http.Response) -> None:
+    """Drop what an answer would have its client keep: it was set for the account that paid, and would go out with another's."""
+    answer.headers.pop(SETS_COOKIE, None)
 
 
 @lru_cache(maxsize=512)  # a client sends the same names with every request

@@ -97,7 +97,7 @@ class Watch:
             return asked
 
     def _look(self, loop: asyncio.AbstractEventLoop, asked: list[Asked]) -> None:
-        stamp = _stamp(self._path)
+        stamp = stamp_of(self._path)
         if not asked and stamp == self._seen and time.monotonic() < self._retry_at:
             return
         if not asked and self._seen not in (None, stamp):
@@ -111,7 +111,7 @@ class Watch:
         for _ in range(MOST_LOOKS):
             before = stamp
             self._over.wait(SETTLED)
-            stamp = _stamp(self._path)
+            stamp = stamp_of(self._path)
             if stamp == before:
                 break
         return stamp
@@ -142,7 +142,7 @@ class Watch:
         tell(Found(accounts=accounts, credentials=credentials, missing=missing, faults=tuple(faults)))
 
 
-def _stamp(path: Path) -> Stamp:
+def stamp_of(path: Path) -> Stamp:
     """What changes whenever the file is written or replaced; empty when it is not there."""
     try:
         found = path.stat()

@@ -30,7 +30,7 @@ def open_store(
     only a keyring will do. With "auto" the caller says store.describe() once, so that a fallback is never silent.
     """
     if backend not in BACKENDS:
-        raise UnknownBackend(f"credentials.backend must be one of {', '.join(BACKENDS)}", "flowpool serve")
+        raise UnknownBackend(f"credentials.backend must be one of {', '.join(BACKENDS)}", "flowpool config check")
     path, lock = folder / FILE_NAME, folder / LOCK_NAME
     if backend == "file":
         return FileStore(path)

@@ -1,7 +1,7 @@
 """One question over HTTP to a service that a credential is for, and its answer.
 
-It goes straight there, whatever the environment says of proxies, trusting the certificates that mitmproxy trusts. A redirect is an
-answer like any other: a secret goes nowhere else.
+It goes the way that it is told (credentials/way.py), whatever the environment says of proxies, trusting the certificates that mitmproxy
+trusts. A redirect is an answer like any other: a secret goes nowhere else.
 """
 
 import threading
@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
-from credentials.loopback import is_loopback
+from credentials.way import Way, before, connection, told
 
 if TYPE_CHECKING:
     from http.client import HTTPConnection, HTTPResponse
@@ -50,13 +50,13 @@ class UnreachableError(Exception):
         self.was_sent = was_sent
 
 
-def ask(question: Question, patience: float) -> Answer:
+def ask(question: Question, patience: float, way: Way) -> Answer:
     """Return the answer within so many seconds, or raise UnreachableError.
 
     On a thread, for a name that nobody resolves and an answer that drips would each outlast a socket's own patience.
     """
     arrived = SimpleQueue[Answer | UnreachableError]()
-    threading.Thread(target=lambda: arrived.put(_ask(question, patience)), daemon=True).start()
+    threading.Thread(target=lambda: arrived.put(_ask(question, patience, way)), daemon=True).start()
     try:
         answer = arrived.get(timeout=patience)
     except Empty:
@@ -66,33 +66,35 @@ def ask(question: Question, patience: float) -> Answer:
     return answer
 
 
-def _ask(question: Question, patience: float) -> Answer | UnreachableError:
+def _ask(question: Question, patience: float, way: Way) -> Answer | UnreachableError:
     from http.client import HTTPException  # noqa: PLC0415  # whoever asks nothing need not wait for it
 
     at = urlsplit(question.url)
     was_sent = False
-    connection: HTTPConnection | None = None
+    asked: HTTPConnection | None = None
     try:
-        connection = _connection(at, min(patience, CONNECT))
-        connection.connect()
-        connection.sock.settimeout(patience)
+        asked = connection(at, way, min(patience, CONNECT))
+        asked.connect()
+        asked.sock.settimeout(patience)
         was_sent = True
-        connection.request(
+        asked.request(
             question.method, at.path or "/", question.body or None, {"Connection": "close", **question.headers}
         )
-        with connection.getresponse() as answer:
+        with asked.getresponse() as answer:
             headers = {name.lower(): value for name, value in reversed(answer.getheaders())}
             return Answer(status=answer.status, headers=headers, body=_body(answer))
     except TimeoutError:
-        return _late(patience if was_sent else min(patience, CONNECT), was_sent=was_sent)
+        if was_sent:
+            return _late(patience, was_sent=True)
+        return UnreachableError(before(str(_late(min(patience, CONNECT), was_sent=False)), way), was_sent=False)
     except OSError as error:
-        why = getattr(error, "verify_message", "") or error.strerror or type(error).__name__
-        return UnreachableError(why, was_sent=was_sent)
+        return UnreachableError(told(error, way, is_connected=was_sent), was_sent=was_sent)
     except (HTTPException, ValueError) as error:  # the error's own text may quote a header
-        return UnreachableError(f"what answers there is no HTTP: {type(error).__name__}", was_sent=was_sent)
+        why = f"what answers there is no HTTP: {type(error).__name__}"
+        return UnreachableError(why if was_sent else before(why, way), was_sent=was_sent)
     finally:
-        if connection is not None:
-            connection.close()
+        if asked is not None:
+            asked.close()
 
 
 def _body(answer: "HTTPResponse") -> bytes:
@@ -105,20 +107,6 @@ def _body(answer: "HTTPResponse") -> bytes:
         return error.partial
     except (OSError, HTTPException, ValueError):
         return b""
-
-
-def _connection(at: SplitResult, patience: float) -> "HTTPConnection":
-    from http.client import HTTPConnection, HTTPSConnection  # noqa: PLC0415
-
-    host = at.hostname or ""
-    if at.scheme == "http" and is_loopback(host):
-        return HTTPConnection(host, at.port, timeout=patience)
-    import ssl  # noqa: PLC0415
-
-    import certifi  # noqa: PLC0415
-
-    context = ssl.create_default_context(cafile=certifi.where())
-    return HTTPSConnection(host, at.port, timeout=patience, context=context)
 
 
 def _late(patience: float, *, was_sent: bool) -> UnreachableError:

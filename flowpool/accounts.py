@@ -76,7 +76,7 @@ def _list(home: Home, as_json: bool) -> None:
 
 
 def cells(account: Account) -> tuple[str, ...]:
-    """Return what a table shows of an account: name, kind, provider, rank, enabled, id, and last where there is any its cap and reserves."""
+    """Return what a table shows of an account: name, kind, provider, rank, enabled, id, and last where there is any its cap, whether it is the primary, and its reserves."""
     rank = "-" if account.rank is None else str(account.rank)
     state = "enabled" if account.enabled else "disabled"
     bounds = _bounds(account)
@@ -86,5 +86,6 @@ def cells(account: Account) -> tuple[str, ...]:
 def _bounds(account: Account) -> str:
     kept = account.reserves
     words = [] if account.cap is None else [f"cap {account.cap}"]
+    words += ["primary"] if account.primary else []
     words += [f"{part:.0%} of {key} kept back" for part, key in ((kept.session, "5h"), (kept.week, "7d")) if part]
     return ", ".join(words)

@@ -7,7 +7,7 @@ import click
 
 from credentials import files, moving
 from credentials.backends import open_place, open_store
-from credentials.errors import CredentialError
+from credentials.errors import CredentialError, NoKeyring
 from credentials.store import Store
 from flowpool.arguments import pass_home
 from home import accounts as book
@@ -58,7 +58,14 @@ def move(home: Home, place: str) -> None:
     carry = moving.copy if backend == old else moving.move  # who reads the old place alone must still find them there
     with files.lock(home.accounts):  # none comes or goes meanwhile
         names: dict[str, str] = {account.id: account.name for account in book.load(home.accounts)}
-        source, target = (open_place(one, home.state_folder, lambda: names) for one in (old, place))
+        target = open_place(place, home.state_folder, lambda: names)
+        try:
+            source = open_place(old, home.state_folder, lambda: names)
+        except NoKeyring:
+            if backend == old or not all(target.saved_at(account_id) for account_id in names):
+                raise
+            click.echo(_said(len(names), place, "already"))
+            return
         moved = carry(names, source, target)
         is_emptied = old == "file" and carry is moving.move and not moved.left
         strays = set(source.ids()).difference(names) if is_emptied else ()
@@ -75,11 +82,15 @@ def move(home: Home, place: str) -> None:
     _tell(home, place, moved, backend=backend, old=old)
 
 
+def _said(count: int, place: str, when: str) -> str:
+    those = "the secret of 1 account is" if count == 1 else f"the secrets of {count} accounts are"
+    return f"{those} {IN[place]} {when}" if count else "there is no secret to move"
+
+
 def _tell(home: Home, place: str, moved: moving.Moved, *, backend: str, old: str) -> None:
     """Say what was done, and what is left to do for the person: config.toml is theirs."""
     count = len(moved.copied) + len(moved.there)
-    those = "the secret of 1 account is" if count == 1 else f"the secrets of {count} accounts are"
-    click.echo(f"{those} {IN[place]} now" if count else "there is no secret to move")
+    click.echo(_said(count, place, "now" if moved.copied else "already"))
     again = f"flowpool credentials move {place}"
     line = f'in {home.config}, under [credentials]: backend = "{place}"'
     if count and backend == old:

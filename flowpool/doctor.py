@@ -1,4 +1,4 @@
-"""`flowpool doctor`: looks at everything that a pool needs, and changes nothing."""
+"""`flowpool doctor`: looks at everything that a pool needs, and changes nothing unless it is asked to."""
 
 import json
 import os
@@ -14,13 +14,29 @@ from threading import Thread
 import click
 
 from credentials.redaction import without_tokens
-from flowpool.findings import clock, documents, folders, keeping, listening, logins, mitm, owners, people
+from flowpool.findings import (
+    clock,
+    connected,
+    documents,
+    folders,
+    keeping,
+    leftovers,
+    link,
+    listening,
+    logins,
+    mitm,
+    owners,
+    people,
+    placed,
+    service,
+    wayout,
+)
 from flowpool.findings import programs as installed
 from flowpool.findings.finding import Finding, Level, fail, skip
 from flowpool.findings.refused import Refused, refused
 from flowpool.findings.traps import traps
 from flowpool.proxy import clean
-from home import clientlogin
+from home import clientlogin, outbound
 from home.accounts import Accounts
 from home.checks import Address
 from home.paths import Home
@@ -34,14 +50,17 @@ type Check = Callable[[], list[Finding] | Finding]
 
 @click.command
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+@click.option(
+    "--fix", is_flag=True, help="First undo what was begun and not ended, and remove what killed programs left."
+)
 @click.pass_obj
-def doctor(home: Home, as_json: bool) -> None:
+def doctor(home: Home, as_json: bool, fix: bool) -> None:
     """Look at all that a pool needs, and say what mends it.
 
-    Nothing is changed: no file is written, no login renewed. Each account's secret is shown to its provider, as a request would.
-    Ends with 1 when something failed; warnings are no failure.
+    Nothing is changed without --fix: no file is written, no login renewed. Each account's secret is shown to its provider, as a request
+    would. Ends with 1 when something failed; warnings are no failure.
     """
-    found = examine(home)
+    found = (*(leftovers.fixed(home) if fix else ()), *examine(home))
     is_ok = not any(one.level is Level.FAIL for one in found)
     if as_json:
         click.echo(json.dumps({"ok": is_ok, "parts": [_plain(one) for one in found]}, indent=2))
@@ -59,15 +78,21 @@ def examine(home: Home) -> tuple[Finding, ...]:
     known, accounts = documents.accounts(home)
     checks: list[Check] = [installed.python, installed.mitmproxy, lambda: config, lambda: accounts]
     kept, keeping_found = _secrets(home, chosen, known)
-    checks += [lambda: keeping_found, partial(folders.folders, home)]
+    checks += [lambda: keeping_found, partial(folders.folders, home), partial(leftovers.left, home)]
     ours, proxy = listening.running(home)
-    checks += _listening(home, chosen, ours, proxy)
+    checks += [*_listening(home, chosen, ours, proxy), partial(connected.connected, home, ours)]
+    checks.append(partial(placed.placed, home, os.environ))
     checks.append(
-        partial(clock.clock, chosen.providers.anthropic.upstream) if chosen else _unread(clock.PART, "config.toml")
+        partial(clock.clock, chosen.providers.anthropic.upstream, outbound.way(chosen.outbound))
+        if chosen
+        else _unread(clock.PART, "config.toml")
     )
+    checks += [partial(wayout.check, home, chosen)] if chosen else []
     checks += _accounts(chosen, known, kept, refused(home.state, is_open=ours is not None))
     checks += [partial(installed.client, name) for name in installed.CLIENTS]
+    checks += [partial(service.service, home), partial(link.link, home, os.environ)]
     checks += _surroundings(ours or (chosen.listen.claude if chosen else None), known, kept)
+    checks.append(partial(people.others, is_keyed=chosen is not None and chosen.admit.key))
     return tuple(one for found in _at_once(checks) for one in found)
 
 
@@ -104,7 +129,7 @@ def _listening(home: Home, chosen: Settings | None, ours: Address | None, proxy:
     return [
         partial(listening.port, listen, ours, home),
         lambda: proxy,
-        partial(listening.exposure, ours or listen, home),
+        partial(listening.exposure, ours or listen, home, is_keyed=chosen.admit.key),
     ]
 
 
@@ -117,8 +142,9 @@ def _accounts(
     if chosen is None or known is None or kept is None:
         missing = "config.toml" if chosen is None else "accounts.toml" if known is None else "the store of secrets"
         return [_unread(logins.PART, missing)]
-    upstream, now = chosen.providers.anthropic.upstream, datetime.now(UTC)
-    return [partial(logins.check, upstream, account, kept[account.id], now, ended.get(account.id)) for account in known]
+    upstream, now, way = chosen.providers.anthropic.upstream, datetime.now(UTC), outbound.way(chosen.outbound)
+    check = partial(logins.check, upstream, way=way)
+    return [partial(check, account, kept[account.id], now, ended.get(account.id)) for account in known]
 
 
 def _surroundings(listen: Address | None, known: Accounts | None, kept: keeping.Kept | None) -> list[Check]:
@@ -130,7 +156,7 @@ def _surroundings(listen: Address | None, known: Accounts | None, kept: keeping.
     ]
     if known is not None and kept is not None:
         checks += [partial(owners.owners, place, known, kept), partial(owners.duplicates, known, kept)]
-    return [*checks, people.others]
+    return checks
 
 
 def _unread(part: str, what: str) -> Check:

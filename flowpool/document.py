@@ -64,6 +64,7 @@ class AccountLine:
     reserve_5h: float = 0.0
     reserve_week: float = 0.0
     cap: int | None = None
+    primary: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,6 +183,7 @@ def _account(fields: Plain) -> AccountLine:
         reserve_5h=float(fields.get("reserve_5h", 0)),
         reserve_week=float(fields.get("reserve_week", 0)),
         cap=_maybe(int, fields.get("cap")),
+        primary=fields.get("primary") is True,
         prime=_maybe(_prime, fields.get("prime")),
         pressure=_maybe(_pressure, fields.get("pressure")),
     )

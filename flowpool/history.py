@@ -42,7 +42,7 @@ def history(home: Home, days: int, now: datetime | None = None) -> Told:
     lines = [line for line in reader.requests(home.state, MOST) if datetime.fromisoformat(line["at"]) >= since]
     turns, left_out = spoken(lines)
     if not turns:
-        raise Failure(f"no answered request of the last {days} days is known; use the pool first, with: flowpool serve")
+        raise Failure(f"no answered request of the last {days} days is known; use the pool first, with: flowpool run")
     accounts = [account for account in load(home.accounts) if account.enabled and account.kind.is_subscription]
     found = sizes([_sampled(home, account, turns, since) for account in accounts], days)
     workload = Workload(

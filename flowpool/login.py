@@ -22,8 +22,9 @@ HELP = """Get an account a login of its own.
 
 Claude Code's own program logs in, in a folder that is removed afterwards: your
 Claude Code's login stays as it is. It shows an address to open, on this machine
-or any other, and takes the code from there. An account that is known to be
-the same is given the new secret and keeps its name, rank and history.
+or any other, and takes the code from there, so it needs a terminal. An account
+that is known to be the same is given the new secret and keeps its name, rank
+and history.
 
 \b
   flowpool login                 the address tells the name
@@ -63,9 +64,13 @@ def login(
         offer = _typed(API_KEY, name, again)
     else:
         if setup_token:
-            _need_terminal(name)
+            _need_terminal(
+                "setup-token", f"where you have its token, run: flowpool add {name or 'NAME'} --kind {SETUP_TOKEN}"
+            )
         path = claude.find(program, again)
         again += f" --claude {shlex.quote(str(program))}" if program else ""
+        if not setup_token:
+            _need_terminal("auth login", f"it waits there for a code, or for your browser; in one, run: {again}")
         offer = _token(home, name, again, path) if setup_token else _logged_in(home, name, again, path)
     known = book.load(home.accounts)
     taken = taking.take(home, chosen, known, offer, datetime.now(UTC), no_verify=no_verify, by_force=force)
@@ -108,12 +113,10 @@ def _token(home: Home, name: str | None, again: str, program: str) -> taking.Off
     return _typed(SETUP_TOKEN, name, again)
 
 
-def _need_terminal(name: str | None) -> None:
-    """Raise Failure where nobody can paste what `claude setup-token` shows."""
+def _need_terminal(command: str, instead: str) -> None:
+    """Raise Failure where nobody can paste: at the end of a pipe, `claude` goes on waiting for ever."""
     if sys.stdin is None or not sys.stdin.isatty():
-        raise Failure(
-            f"`claude setup-token` needs a terminal; where you have its token, run: flowpool add {name or 'NAME'} --kind {SETUP_TOKEN}"
-        )
+        raise Failure(f"`claude {command}` needs a terminal; {instead}")
 
 
 def _typed(kind: str, name: str | None, again: str) -> taking.Offer:

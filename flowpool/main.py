@@ -6,6 +6,7 @@ import os
 import re
 import sys
 import traceback
+from types import TracebackType
 from typing import override
 
 import click
@@ -19,48 +20,65 @@ COMMANDS = {  # name: module:attribute; imported only when it is called, so that
     "accounts": "flowpool.accounts:accounts",
     "add": "flowpool.add:add",
     "cap": "flowpool.cap:cap",
+    "completion": "flowpool.completion:completion",
+    "config": "flowpool.config:config",
+    "connect": "flowpool.launch.connect:connect",
     "credentials": "flowpool.credentials:credentials",
     "disable": "flowpool.change:disable",
+    "disconnect": "flowpool.launch.connect:disconnect",
     "doctor": "flowpool.doctor:doctor",
     "enable": "flowpool.change:enable",
     "env": "flowpool.env:env",
     "import": "flowpool.import_:import_",
     "lift": "flowpool.lift:lift",
+    "link": "flowpool.launch.link:link",
     "login": "flowpool.login:login",
     "logs": "flowpool.logs:logs",
     "mitmdump": "flowpool.serve:mitmdump",
     "mitmweb": "flowpool.serve:mitmweb",
     "pin": "flowpool.pin:pin",
+    "primary": "flowpool.primary:primary",
     "rank": "flowpool.change:rank",
     "refresh": "flowpool.refresh:refresh",
     "remove": "flowpool.remove:remove",
     "rename": "flowpool.change:rename",
     "requests": "flowpool.requests:requests",
     "reserve": "flowpool.reserve:reserve",
+    "restart": "flowpool.restart:restart",
+    "run": "flowpool.launch.run:run",
     "serve": "flowpool.serve:serve",
+    "service": "flowpool.launch.service:service",
+    "setup": "flowpool.launch.setup:setup",
     "simulate": "flowpool.simulate:simulate",
+    "start": "flowpool.start:start",
     "status": "flowpool.status:status",
+    "stop": "flowpool.stop:stop",
     "switch": "flowpool.switch:switch",
+    "test": "flowpool.try_:test",
+    "uninstall": "flowpool.uninstall:uninstall",
     "why": "flowpool.why:why",
 }
 MEANT = {  # what other programs call it
     "check": "doctor",
     "delete": "remove",
+    "claude": "run",
     "diagnose": "doctor",
     "export": "accounts",
+    "init": "setup",
+    "install": "service",
+    "launch": "run",
     "list": "accounts",
     "ls": "accounts",
     "rm": "remove",
-    "run": "serve",
-    "start": "serve",
+    "settings": "config",
 }
 HELP = """Put one person's own coding accounts behind one local endpoint.
 
 \b
 To begin:
   flowpool login NAME                    once for each account
-  flowpool serve                         leave it running
-  eval "$(flowpool env)"                 in the shell of Claude Code
+  flowpool run                           Claude Code, with the pool before it
+  flowpool link                          or let the command claude do that
   flowpool status                        how the accounts stand
   flowpool doctor                        what is wrong, and what mends it
 
@@ -73,6 +91,18 @@ _SECRET = re.compile(  # what may be a token that was put where it must not be
     r"sk-[\w-]{4,}|[\w+/=.~-]{33,}"
 )
 _EXTRA = re.compile(r"Got unexpected extra argument(s?) \(.*\)", re.DOTALL)
+
+
+class _Told(click.Context):
+    """Shows how the command is used beside each misuse; click forgets that where an option lacks its value."""
+
+    @override
+    def __exit__(
+        self, exc_type: type[BaseException] | None, exc_value: BaseException | None, tb: TracebackType | None
+    ) -> bool | None:
+        if isinstance(exc_value, click.UsageError) and exc_value.ctx is None:
+            exc_value.ctx = self
+        return super().__exit__(exc_type, exc_value, tb)
 
 
 class Shell(click.Group):
@@ -89,6 +119,8 @@ class Shell(click.Group):
         module, _, name = COMMANDS[cmd_name].partition(":")
         command = getattr(importlib.import_module(module), name)
         assert isinstance(command, click.Command)  # noqa: S101  # the table above is wrong otherwise
+        for one in (command, *(command.commands.values() if isinstance(command, click.Group) else ())):
+            one.context_class = _Told
         return command
 
     @override

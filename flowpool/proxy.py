@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from flowpool import ask
-from flowpool.env import reachable
+from flowpool.addresses import reachable
 from flowpool.errors import Failure
 from home import controlkey, running
 from home.checks import Address
@@ -21,7 +21,7 @@ OK, BAD, UNAUTHORIZED, FORBIDDEN = 200, 400, 401, 403
 KEY_HEADER = "x-flowpool-key"
 
 
-AGAIN = "stop it, then start the proxy again: flowpool serve"
+AGAIN = "run: flowpool restart"
 
 
 class Told(Enum):
@@ -61,14 +61,20 @@ class Proxy:
             raise Failure(f"{self} did not answer within {patience:g} s; try again, else {AGAIN}") from None
         except (OSError, ValueError) as error:
             raise Failure(f"{self} broke off: {type(error).__name__}; try again, else {AGAIN}") from error
+        if code != OK:
+            raise self.refused(code, data)
+        return data
+
+    def refused(self, code: int, data: bytes) -> Failure:
+        """Return what to raise when it answered so."""
         why = _refusal(data) if code == BAD else ""
         if code in (UNAUTHORIZED, FORBIDDEN) or KEY_HEADER in why:  # it never answers 401 itself
-            raise Failure(f"the proxy at {self.address} does not accept this FLOWPOOL_HOME's control.key; {AGAIN}")
+            return Failure(
+                f"the proxy at {self.address} does not accept this FLOWPOOL_HOME's control.key; {_ended(self.pid)}"
+            )
         if why:
-            raise Failure(why)
-        if code != OK:
-            raise Failure(f"what listens at {self.address} answered {code}; it may not be flowpool; {AGAIN}")
-        return data
+            return Failure(why)
+        return Failure(f"what listens at {self.address} answered {code}; it may not be flowpool; {AGAIN}")
 
     def strange(self) -> Failure:
         """Return what to raise when its answer makes no sense."""
@@ -76,6 +82,11 @@ class Proxy:
 
     def __str__(self) -> str:
         return f"the proxy (pid {self.pid}) at {self.address}"
+
+
+def _ended(pid: int) -> str:
+    """Return the way to a new one where it takes no instruction, neither to stop nor to restart."""
+    return f"run: kill {pid}, then flowpool start"
 
 
 def _refusal(data: bytes) -> str:
@@ -95,7 +106,7 @@ def find(home: Home) -> Proxy | None:
     address = found.listen.get("claude")
     key = controlkey.read(home.control_key)
     if address is None or key is None:
-        raise Failure("the running proxy's key is missing; start the proxy again: flowpool serve")
+        raise Failure("the running proxy's key is missing; run: flowpool stop, then flowpool start")
     return Proxy(pid=found.pid, address=address, key=key.reveal())
 
 

@@ -41,7 +41,7 @@ def requests(home: Home, count: int, as_json: bool, follow: bool) -> None:
         running = proxy.find(home)
         fresh = _ask(running, f"{PATH}?last={KEPT}") if running else None
         if fresh is None and follow:
-            raise Failure("no proxy is running; start it with: flowpool serve")
+            raise Failure("no proxy is running; start it with: flowpool start")
         _show(_latest(home, fresh or [], count), as_json=as_json, follow=follow)
         for line in _following(home, fresh or []) if follow else ():
             _show([line], as_json=as_json, follow=True)

@@ -14,6 +14,8 @@ ANSWERS = {  # of flowpool's own, by their letters in docs/verdicts.md
     "D": "the request was too large or too slow",
     "E": "the sender is not accepted",
     "F": "there is no such path",
+    "H": "the client has no login, and nobody's identity to take",
+    "I": "the proxy was about to end",
 }
 PASSED = "G"  # no accounts: the client's own login passed through
 COUNTING = "/count_tokens"

@@ -10,7 +10,7 @@ import click
 from credentials.backends import open_store
 from flowpool.arguments import pass_home
 from flowpool.errors import Failure
-from home import accounts, settings
+from home import accounts, outbound, settings
 from home.paths import Home
 from home.settings import Settings
 
@@ -19,13 +19,14 @@ PASS_ON = {"ignore_unknown_options": True, "help_option_names": []}
 
 
 @click.command
+@click.option("--no-screen", is_flag=True, hidden=True, help="Say nothing but what begins and ends it.")
 @pass_home
-def serve(home: Home) -> None:
+def serve(home: Home, no_screen: bool) -> None:
     """Run the proxy in this terminal, until Ctrl-C."""
     chosen = _checked(home)
     from addons import lean  # noqa: PLC0415  # mitmproxy costs half a second
 
-    lean.run(home, chosen)
+    lean.run(home, chosen, has_screen=not no_screen)
 
 
 @click.command(context_settings=PASS_ON, add_help_option=False)
@@ -55,6 +56,7 @@ def _become(program: str, home: Home, arguments: tuple[str, ...]) -> None:
 def _checked(home: Home) -> Settings:
     """Say what is wrong in the user's files before anything starts."""
     chosen = settings.load(home.config)
+    outbound.check(home.config, chosen)
     accounts.load(home.accounts)
     open_store(chosen.credentials.backend, home.state_folder).ids()
     return chosen

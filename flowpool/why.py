@@ -3,6 +3,7 @@
 import json
 import re
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -12,6 +13,7 @@ from flowpool import proxy, story
 from flowpool.arguments import pass_home
 from flowpool.errors import Failure
 from flowpool.proxy import Proxy
+from home.errors import HomeError
 from home.paths import Home
 
 PATH = "/_flowpool/why"
@@ -20,7 +22,7 @@ PASSED = "passed"  # how requests end that no account was chosen for
 PREFIX = "flowpool-"  # of the id in the head that a client gets while its request waits
 MOST = 5  # ids that are named where several begin alike
 SEEN = 50  # of the ledger's latest lines, among which the last one is looked for that an account was chosen for
-LISTED = "ids stand in the lists of requests; run: flowpool requests -n 500, or flowpool logs"
+LISTED = "ids stand in the lists of requests; run: flowpool requests -n 500, or flowpool logs --all"
 
 _ID = re.compile(r"[0-9a-f]{1,12}")
 
@@ -28,7 +30,7 @@ type Plain = dict[str, Any]
 
 
 @click.command
-@click.argument("request", metavar="ID")
+@click.argument("request", metavar="ID|last")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 @pass_home
 def why(home: Home, request: str, as_json: bool) -> None:
@@ -40,13 +42,16 @@ def why(home: Home, request: str, as_json: bool) -> None:
     if beginning != LAST and not _ID.fullmatch(beginning):
         raise Failure(f'that is no request\'s id, which has up to 12 of the letters 0-9a-f, or "last"; {LISTED}')
     told = find(home, beginning)
+    file = _file(home, told["id"])
     if as_json:
-        click.echo(json.dumps(told, indent=2))
+        click.echo(json.dumps(told if file is None else told | {"file": str(file)}, indent=2))
         return
     from flowpool.views.screen import show  # noqa: PLC0415  # rich costs 50 ms
     from flowpool.views.why import view  # noqa: PLC0415
 
     show(view(story.read(told), datetime.now(UTC)))
+    if file is not None:
+        click.echo(f"\nall that was said: {file}")
 
 
 def find(home: Home, beginning: str) -> Plain:
@@ -66,6 +71,19 @@ def find(home: Home, beginning: str) -> Plain:
 
     kept = reader.story(home.state, found["id"])
     return story.of_line(found) if kept is None else kept | {"kept": True}
+
+
+def _file(home: Home, request: str) -> Path | None:
+    """Return the file of the whole exchange, where `[log] bodies` keeps such, as config.toml stands now."""
+    if not home.config.exists():
+        return None
+    from home import bodies, settings  # noqa: PLC0415  # settings cost 20 ms, and only whole exchanges need them
+
+    try:
+        folder = settings.load(home.config).log.bodies
+    except HomeError:  # `doctor` tells what is wrong with it
+        return None
+    return bodies.find(Path(folder).expanduser(), request) if folder else None
 
 
 def _only(found: dict[str, Plain], beginning: str) -> Plain:

@@ -14,8 +14,9 @@ from credentials.renewal import Reply
 from credentials.renewer import FAILED, GONE, Handed, Outcome
 from credentials.renewing import Errand, Renewing
 from credentials.secret import Secret
+from credentials.way import DIRECT, Way
 from home import accounts as book
-from home import keeping, settings, sources
+from home import keeping, outbound, settings, sources
 from home.errors import HomeError
 from home.paths import Home
 from home.version import version
@@ -60,6 +61,7 @@ def _renew(home: Home, account_id: str, *, is_due_only: bool, is_asked_for: bool
     account = next((one for one in book.load(home.accounts) if one.id == account_id), None)
     if account is None:
         return Outcome(GONE, "there is no such account")
+    way = outbound.way(chosen.outbound)
     backend = chosen.credentials.backend
     store = open_store(backend, home.state_folder, lambda: [one.id for one in book.load(home.accounts)])
     journal = Renewals(home.state)
@@ -71,7 +73,7 @@ def _renew(home: Home, account_id: str, *, is_due_only: bool, is_asked_for: bool
             errand=errand,
             journal=journal,
             store=store,
-            ask=lambda refresh: ask(chosen.providers.anthropic.token_url, refresh),
+            ask=lambda refresh: ask(chosen.providers.anthropic.token_url, refresh, way),
             keep=lambda handed: keeping.keep(home.accounts, store, account, handed),
             source=lambda: sources.read(account),
             hand_over=_hand_over,
@@ -87,12 +89,12 @@ def _hand_over(handed: Handed) -> None:
     say(renewer.handing(handed))
 
 
-def ask(token_url: str, refresh: Secret) -> Reply:
+def ask(token_url: str, refresh: Secret, way: Way = DIRECT) -> Reply:
     """Put the one question that spends a refresh token. Raises UnreachableError."""
     from providers.anthropic import tokens  # noqa: PLC0415  # the providers' code costs 100 ms
 
     question = web.Question(
         method="POST", url=token_url, headers=dict(tokens.fields(version())), body=tokens.body(refresh)
     )
-    answer = web.ask(question, PATIENCE)
+    answer = web.ask(question, PATIENCE, way)
     return tokens.read(answer.status, answer.headers, answer.body, datetime.now(UTC), refresh)

@@ -57,6 +57,11 @@ KEYS = {
         RESERVE_RULE, "the part of its weekly windows that only pinned requests use; `flowpool reserve`"
     ),
     "cap": Key(CAP_RULE, "the most requests in flight there; more wait for their turn; `flowpool cap`"),
+    "primary": Key(
+        "true or false",
+        "whether what is bound to an identity goes out on it, for clients without a login of their own;"
+        " `flowpool primary`",
+    ),
     "owner": Key(FACT_RULE, "the provider's id of whose login it is"),
     "organization": Key(FACT_RULE, "the provider's id of the organization that pays"),
     "email": Key(FACT_RULE, "the login's address"),
@@ -157,7 +162,8 @@ def _table(account: Account) -> dict[str, str | bool | float]:
         "enabled": account.enabled,
     }
     held = {"reserve_5h": account.reserves.session or None, "reserve_week": account.reserves.week or None}
-    told = asdict(account.identity) | held | {"rank": account.rank, "cap": account.cap, "source": account.source}
+    told: dict[str, Any] = asdict(account.identity) | held | {"rank": account.rank, "cap": account.cap}
+    told |= {"primary": account.primary or None, "source": account.source}
     return table | {key: told[key] for key in KEYS if told.get(key) not in (None, "")}
 
 
@@ -191,18 +197,16 @@ def _account(index: int, table: Any) -> Account:
     cap = table.get("cap")
     if cap is not None and not is_cap(cap):
         raise _must(index, "cap")
-    enabled = table.get("enabled", True)
-    if not isinstance(enabled, bool):
-        raise _must(index, "enabled")
     return Account(
         id=AccountId(_text(index, table, "id", _ID)),
         name=_text(index, table, "name", _NAME),
         provider=_provider(index, table.get("provider")),
         kind=_kind(index, table.get("kind")),
-        enabled=enabled,
+        enabled=_flag(index, table, "enabled", default=True),
         rank=rank,
         reserves=Reserves(session=_reserve(index, table, "reserve_5h"), week=_reserve(index, table, "reserve_week")),
         cap=cap,
+        primary=_flag(index, table, "primary", default=False),
         identity=Identity(**{one.name: _fact(index, table, one.name) for one in fields(Identity)}),
         source=_fact(index, table, "source"),
     )
@@ -215,6 +219,13 @@ def _must(index: int, key: str, hint: str = "") -> _Wrong:
 def _text(index: int, table: toml.Table, key: str, pattern: re.Pattern[str]) -> str:
     value = table.get(key)
     if not isinstance(value, str) or not pattern.fullmatch(value) or value in RESERVED:
+        raise _must(index, key)
+    return value
+
+
+def _flag(index: int, table: toml.Table, key: str, *, default: bool) -> bool:
+    value = table.get(key, default)
+    if not isinstance(value, bool):
         raise _must(index, key)
     return value
 
@@ -255,6 +266,9 @@ def _check_unique(accounts: Accounts) -> Accounts:
             if value in seen:
                 raise _Wrong(f"{value} is there twice", index, key)
             seen.add(value)
+    primaries = [index for index, account in enumerate(accounts) if account.primary]
+    if len(primaries) > 1:
+        raise _Wrong("is true twice; keep it for one account", primaries[1], "primary")
     return accounts
 
 
@@ -277,6 +291,7 @@ def describe(account: Account) -> dict[str, str | bool | float | None]:
         "reserve_5h": account.reserves.session,
         "reserve_week": account.reserves.week,
         "cap": account.cap,
+        "primary": account.primary,
         "email": account.identity.email or None,
         "organization": account.identity.organization_name or account.identity.organization or None,
         "plan": account.identity.plan or None,

@@ -1,6 +1,7 @@
 """What can be wrong in the user's folder."""
 
 import os
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,8 +65,20 @@ class FolderError(HomeError):
         )
 
 
+class RelativeHomeError(HomeError):
+    """FLOWPOOL_HOME names another folder wherever a program is started."""
+
+    exit_code = 2
+
+    def __init__(self, given: str) -> None:
+        super().__init__(
+            f"FLOWPOOL_HOME is {given}, which is another folder wherever you stand; "
+            f"give the whole path of the one that you mean; run: export FLOWPOOL_HOME={shlex.quote(os.path.abspath(given))}"  # noqa: PTH100  # nothing is looked up
+        )
+
+
 class ControlKeyError(HomeError):
     """control.key does not hold a key."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__(f"{path} does not hold a key; run: rm '{path}', and start the proxy again")
+        super().__init__(f"{path} does not hold a key; run: rm '{path}'; flowpool stop; flowpool start")

@@ -41,6 +41,14 @@ def read(name: str, patience: float = PATIENCE) -> Secret | None:
     return Secret(_text(out.strip()))
 
 
+def has(name: str, patience: float = PATIENCE) -> bool:
+    """Tell whether there is such an item, without a look into it, for which a person may have to be asked. Raises KeychainError."""
+    code, _ = _run(name, "find-generic-password", "-s", name, patience=patience)
+    if code not in (0, MISSING):
+        raise KeychainError(name, f"{PROGRAM} ended with code {code}")
+    return code == 0
+
+
 def forget(name: str, patience: float = PATIENCE) -> None:
     """Delete the item; nothing happens when there is none. Raises KeychainError."""
     code, _ = _run(name, "delete-generic-password", "-s", name, patience=patience)

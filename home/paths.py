@@ -1,13 +1,14 @@
 """Where flowpool keeps its files."""
 
 import errno
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
 from credentials.files import make_folder
-from home.errors import FolderError
+from home.errors import FolderError, RelativeHomeError
 
 VARIABLE = "FLOWPOOL_HOME"
 
@@ -24,12 +25,14 @@ class Home:
 
     @classmethod
     def find(cls, environ: Mapping[str, str]) -> Self:
-        """Return FLOWPOOL_HOME for everything, else the platform's folders; nothing is made or read. Raises FolderError."""
+        """Return FLOWPOOL_HOME for everything, else the platform's folders; nothing is made or read. Raises HomeError."""
         if given := environ.get(VARIABLE):
             try:
-                folder = Path(given).expanduser().absolute()
+                folder = Path(given).expanduser()
             except RuntimeError as error:  # ~somebody, and there is no such user
                 raise FolderError(Path(given), FileNotFoundError(errno.ENOENT, "no such user")) from error
+            if not folder.is_absolute():
+                raise RelativeHomeError(given)
             return cls(config_folder=folder, state_folder=folder)
         import platformdirs  # noqa: PLC0415  # not needed when FLOWPOOL_HOME is set
 
@@ -69,6 +72,11 @@ class Home:
     def client_key(self) -> Path:
         """What clients show where `[admit] key` is on; it opens nothing under /_flowpool/."""
         return self.state_folder / "client.key"
+
+    @property
+    def link(self) -> Path:
+        """The `claude` that goes through the pool; in the state folder, for it starts this machine's interpreter."""
+        return self.state_folder / "bin" / ("claude.cmd" if sys.platform == "win32" else "claude")
 
     @property
     def running(self) -> Path:

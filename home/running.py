@@ -12,9 +12,10 @@ from pathlib import Path
 
 from credentials import files
 from credentials.errors import FileFault
+from home import processes
 from home.checks import Address
 
-CHANGED = "changed since the proxy started; restart it to take it up"
+CHANGED = "changed since the proxy took it up; run: flowpool restart"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,12 +24,16 @@ class Running:
 
     pid: of the process that listens. listen: the real addresses by kind of client ("claude"), no port 0.
     started: aware UTC. config: digest() of config.toml as it was taken up; empty when not known.
+    born: as home.processes.born tells of it; empty when not known.
+    ca: the file of the certificate that clients who come by HTTPS_PROXY are to trust; empty when none may come.
     """
 
     pid: int
     listen: Mapping[str, Address]
     started: datetime
     config: str = ""
+    born: str = ""
+    ca: str = ""
 
 
 def digest(path: Path) -> str:
@@ -48,17 +53,34 @@ def is_changed(running: Running, path: Path) -> bool:
 def write(path: Path, running: Running) -> None:
     """Say that a proxy runs, once it accepts; raise FileFault."""
     listen = {name: str(address) for name, address in running.listen.items()}
-    document = {"pid": running.pid, "listen": listen, "started": running.started.isoformat(), "config": running.config}
+    document = {
+        "pid": running.pid,
+        "listen": listen,
+        "started": running.started.isoformat(),
+        "config": running.config,
+        "born": running.born,
+        "ca": running.ca,
+    }
     files.write(path, json.dumps(document).encode())
 
 
 def read(path: Path) -> Running | None:
     """Return the proxy that runs; None when there is no file, it makes no sense, or its process is gone.
 
-    The pid may by now belong to another program: ask the address before trusting it.
+    Where it is not known when the process was born, the pid may by now belong to another program: ask the address before trusting it.
     """
     running = _read(path)
-    return running if running and is_alive(running.pid) else None
+    return running if running and is_there(running) else None
+
+
+def left(path: Path) -> Running | None:
+    """Return what the file says, also of a process that is gone; None when there is none or it makes no sense."""
+    return _read(path)
+
+
+def is_there(running: Running) -> bool:
+    """Tell whether its process lives, and is not another one of the same id."""
+    return processes.born(running.pid) == running.born if running.born else is_alive(running.pid)
 
 
 def remove(path: Path, pid: int) -> None:
@@ -78,16 +100,17 @@ def _read(path: Path) -> Running | None:
 
 
 def _parse(document: object) -> Running:
-    config = ""
+    config = born = ca = ""
     match document:
         case {"pid": int(pid), "listen": dict(listen), "started": str(started), **more} if pid > 1 and listen:
             addresses = {str(name): Address.parse(str(address)) for name, address in listen.items()}
             moment, config = datetime.fromisoformat(started), str(more.get("config", ""))
+            born, ca = str(more.get("born", "")), str(more.get("ca", ""))
         case _:
             raise ValueError("not a running proxy")
     if moment.tzinfo is None:
         raise ValueError("a time without its zone")
-    return Running(pid=pid, listen=addresses, started=moment, config=config)
+    return Running(pid=pid, listen=addresses, started=moment, config=config, born=born, ca=ca)
 
 
 if sys.platform == "win32":

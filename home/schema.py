@@ -164,15 +164,20 @@ _KNOWN: dict[str, tuple[checks.Check, str]] = {
 
 VARIABLES: dict[str, str] = {  # name: meaning; a test holds it against what the code reads
     paths.VARIABLE: (
-        "one folder for everything, made if it is missing; without it, or empty, the platform's config and state folders:"
+        "one folder for everything, by its whole path, made if it is missing; without it, or empty, the platform's config and state folders:"
         " `~/.config/flowpool` and `~/.local/state/flowpool` on Linux"
     ),
     rings.VARIABLE: (
         "the backend that the package keyring is to use, as a dotted name; one that is no place for secrets is not used"
     ),
     "CLAUDE_CONFIG_DIR": "Claude Code's own folder, in which `flowpool import` and `doctor` look for its login",
+    "FLOWPOOL_CHANGED": "flowpool's own note, in what it starts, of which variables it changed there; leave it as it is",
+    "FLOWPOOL_STARTED": "flowpool's own mark on what it starts, by which it knows when that starts it again; leave it as it is",
     "_FLOWPOOL_COMPLETE": "what click reads to complete words in a shell: `bash_source`, `zsh_source` or `fish_source`",
     "FLOWPOOL_RESTARTED": "flowpool's own mark on the mitmproxy that it started again; leave it unset",
+    "FLOWPOOL_HANDED": "what a proxy hands on to the one that takes its place; leave it unset",
+    "FLOWPOOL_SERVICE": "`launchd` in what launchd starts: a restart then stays in the same process",
+    "NOTIFY_SOCKET": "where systemd is told how the service stands; systemd sets it",
 }
 
 
@@ -197,6 +202,11 @@ SETTINGS: dict[str, Setting] = {
 TABLES: dict[str, str] = {  # name: meaning
     key: (type(value).__doc__ or "").partition("\n")[0] for key, value in _walk("", Settings()) if _is_table(value)
 }
+
+
+def values_of(settings: Settings) -> dict[str, Any]:
+    """Each setting's value, by dotted key, in the order of SETTINGS."""
+    return {key: value for key, value in _walk("", settings) if not _is_table(value)}
 
 
 def settings_of(table: str) -> dict[str, Setting]:

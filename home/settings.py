@@ -45,7 +45,7 @@ def load(path: Path) -> Settings:
     try:
         data = files.read(path, private=False)
         if data is None:
-            data = _make(path)
+            data = make(path)
     except Unreadable as error:
         raise SettingsError(path, (Fault(key="", line=None, message=error.what),)) from error
     return parse(path, data)
@@ -64,8 +64,8 @@ def parse(path: Path, data: bytes) -> Settings:
     return _build(values)
 
 
-def _make(path: Path) -> bytes:
-    """Write the commented file if that is possible; the settings are the defaults either way."""
+def make(path: Path) -> bytes:
+    """Write the commented file if none is there and that is possible, and return what is there: nothing means the defaults."""
     data = template.render().encode()
     try:
         files.create(path, data)

@@ -111,12 +111,17 @@ class Provider(Protocol):
     name: str
     secret_headers: frozenset[str]
     """Every header that may hold a credential, in lower case: SECRET_HEADERS and the vendor's own."""
+    hosts: frozenset[str]
+    """Where the vendor serves its pooled paths, in lower case: in forward mode these alone are opened."""
 
     def is_pooled(self, head: Head) -> bool:
         """Whether an account of the pool signs this request; every other one passes on the client's own credential."""
 
     def is_misplaced(self, head: Head) -> bool:
         """Whether the path ends in a pooled path but is not one, as a wrong base URL makes it."""
+
+    def is_foreign(self, head: Head) -> bool:
+        """Whether the path is known to be another vendor's, whose client's credential would go to a stranger here."""
 
     def demand(self, head: Head, body: bytes) -> Demand:
         """What the request needs; a body that cannot be read makes a Demand without a model."""

@@ -67,6 +67,7 @@ class Account:
     rank: the operator's explicit order, lower first; None comes after every ranked account.
     reserves: what only pinned requests may use. cap: the most requests in flight there; None: as many as come.
     source: the file of another program that keeps the same login and renews it too; empty when there is none.
+    primary: whether what is bound to an identity goes out on it, for clients without a login; at most one's is.
     """
 
     id: AccountId
@@ -79,6 +80,7 @@ class Account:
     cap: int | None = None
     identity: Identity = field(default_factory=Identity)
     source: str = ""
+    primary: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

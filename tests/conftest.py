@@ -1,10 +1,15 @@
-"""How hypothesis runs here: the same examples every time under CI, fewer at the desk; and no keyring of the user's is touched."""
+"""How the tests run: the same examples every time under CI, fewer at the desk; no keyring of the user's, signals as a terminal has them."""
 
 import os
+import signal
 
 from hypothesis import settings
 
 os.environ.setdefault("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
-settings.register_profile("ci", derandomize=True, max_examples=500, deadline=None)
+if hasattr(signal, "SIGHUP"):
+    signal.signal(
+        signal.SIGHUP, signal.SIG_DFL
+    )  # whoever runs the tests by nohup has it ignored, and so had what they start
+settings.register_profile("ci", derandomize=True, max_examples=200, deadline=None)
 settings.register_profile("dev", max_examples=50, deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")

@@ -21,10 +21,12 @@ HEAD = f"""\
 ## config.toml
 
 Yours to edit: flowpool writes it once, with every setting as a comment, and never again. A setting that is not set has its default.
-The proxy reads the file when it starts, and a running one keeps what it read: every setting below takes effect at the next start.
-The other commands read it each time they need it, so start the proxy again after changing `credentials.backend`, before `flowpool add`
-puts a secret where the running one does not look. A setting that is unknown or out of range stops the program with a line that names
-the file, the line, the setting and what it must be. A year is {LONGEST / 86400:g} days.
+A running `flowpool serve`, in a terminal, in the background or as a service, takes a valid change up by itself within a second: another
+process of it takes over, and no answer is cut. While the file is wrong it keeps what it has, and `status` and `doctor` say so. Under
+mitmdump and mitmweb, and on Windows, a change takes effect at the next start; the other commands read the file each time they need it,
+so there start the proxy again after changing `credentials.backend`, before `flowpool add` puts a secret where the running one does not
+look. A setting that is unknown or out of range stops a start with a line that names the file, the line, the setting and what it must
+be; `flowpool config check` says the same. A year is {LONGEST / 86400:g} days.
 
 ```toml
 version = {schema.VERSION} # of the file's form, {schema.VERSION} if it is missing
@@ -59,6 +61,7 @@ rank = 1
 reserve_5h = 0.1
 reserve_week = 0.2
 cap = 4
+primary = true
 owner = "0f4e62c1-5a33-4b0f-9a6d-2d1f6f1c7a10"
 organization = "7d0c9b52-3f0e-4a43-8a57-6b2a0e5f9d21"
 email = "me@example.org"

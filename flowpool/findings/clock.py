@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 from credentials import web
+from credentials.way import DIRECT, Way
 from flowpool.findings.finding import Finding, fail, ok, skip, warn
 from flowpool.findings.logins import PATIENCE, look_at
 from home.version import version
@@ -13,16 +14,16 @@ PART = "clock"
 NEAR, FAR = 60.0, 300.0  # seconds of difference: from the first on a person is warned, from the second on it fails
 
 
-def clock(upstream: str) -> Finding:
+def clock(upstream: str, way: Way = DIRECT) -> Finding:
     """Ask the upstream without a credential, and compare the date of whatever it answers."""
     from providers.anthropic import checks  # noqa: PLC0415  # the providers' code costs 100 ms
 
     question = web.Question(method="GET", url=upstream + checks.PATH, headers={"User-Agent": f"flowpool/{version()}"})
     before = datetime.now(UTC)
     try:
-        answer = web.ask(question, PATIENCE)
+        answer = web.ask(question, PATIENCE, way)
     except web.UnreachableError as error:
-        return warn(PART, f"not compared: {upstream} is unreachable ({error})", look_at(upstream))
+        return warn(PART, f"not compared: {upstream} is unreachable ({error})", look_at(upstream, way))
     return compared(answer.headers.get("date", ""), before + (datetime.now(UTC) - before) / 2)
 
 

@@ -10,6 +10,7 @@ from home.paths import Home
 from home.settings import Settings
 
 CONFIG, ACCOUNTS = "config", "accounts"
+CHANGED = running.CHANGED.partition(";")[0]
 
 
 def config(home: Home) -> tuple[Settings | None, Finding]:
@@ -21,7 +22,7 @@ def config(home: Home) -> tuple[Settings | None, Finding]:
         return None, fail(CONFIG, *told(error, editing(home.config)))
     proxy = running.read(home.running)
     if proxy is not None and running.is_changed(proxy, home.config):
-        return chosen, warn(CONFIG, f"{home.config} was {running.CHANGED}", f"kill {proxy.pid}, then flowpool serve")
+        return chosen, warn(CONFIG, f"{home.config} was {CHANGED}", "flowpool restart")
     if data is None:
         return chosen, ok(CONFIG, f"{home.config} is not there yet: the defaults hold")
     return chosen, ok(CONFIG, f"{home.config}")

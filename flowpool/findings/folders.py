@@ -22,7 +22,7 @@ def folders(home: Home) -> list[Finding]:
     there = [folder for folder in places if folder.exists()]
     if not there:
         return [skip(PART, f"{places[0]} is not there yet")]
-    found = [*_open_folders(there), *_open_files((home.secrets, home.control_key))]
+    found = [*_open_folders(there), *_open_files((home.secrets, home.control_key, home.client_key))]
     return found or [ok(PART, f"only you can enter {' and '.join(map(str, there))}")]
 
 

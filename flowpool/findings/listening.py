@@ -7,7 +7,7 @@ import sys
 from credentials.errors import CredentialError
 from credentials.loopback import is_loopback
 from flowpool import ask, proxy
-from flowpool.env import reachable
+from flowpool.addresses import reachable
 from flowpool.errors import Failure
 from flowpool.findings.finding import Finding, editing, fail, ok, skip, told, warn
 from flowpool.proxy import Proxy
@@ -19,7 +19,7 @@ from home.version import version
 
 PORT, PROXY, EXPOSURE = "port", "proxy", "exposure"
 HEALTH, STATUS = "/_flowpool/health", "/_flowpool/status"
-AGAIN = "flowpool serve"
+START, AGAIN = "flowpool start", "flowpool restart"
 HERE = "flowpool doctor"  # where a person is sent who is here already
 PATIENCE = 2.0  # seconds; a proxy that is well answers within milliseconds
 
@@ -31,9 +31,9 @@ def running(home: Home) -> tuple[Address | None, Finding]:
         data = found.get(HEALTH) and found.get(STATUS) if found else None
     except (Failure, HomeError, CredentialError) as error:
         problem, mend = told(error, AGAIN)
-        return None, fail(PROXY, problem.removesuffix(f": {AGAIN}"), mend)
+        return None, fail(PROXY, problem.removesuffix(f", else run: {AGAIN}"), mend)
     if found is None or data is None:
-        return None, skip(PROXY, "not running", AGAIN)
+        return None, skip(PROXY, "not running", START)
     return found.address, _health(found, data)
 
 
@@ -44,8 +44,7 @@ def _health(found: Proxy, data: bytes) -> Finding:
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         return fail(PROXY, f"what listens at {found.address} does not answer as flowpool does", AGAIN)
     if theirs != version():
-        restart = f"kill {found.pid}, then {AGAIN}"
-        return warn(PROXY, f"pid {found.pid} runs flowpool {theirs}, and this is {version()}", restart)
+        return warn(PROXY, f"pid {found.pid} runs flowpool {theirs}, and this is {version()}", AGAIN)
     if notices:
         said, _, mend = notices[0].partition("; run: ")
         return warn(PROXY, f"pid {found.pid} says: {said}", mend if mend not in ("", HERE) else "flowpool status")
@@ -83,10 +82,13 @@ def _listeners(number: int) -> str:
     return f"sudo lsof -nP -iTCP:{number} -sTCP:LISTEN"
 
 
-def exposure(listen: Address, home: Home) -> Finding:
-    """Whether other machines can reach the address."""
+def exposure(listen: Address, home: Home, *, is_keyed: bool = False) -> Finding:
+    """Whether other machines can reach the address. is_keyed: those are served that show a key."""
     if is_loopback(listen.host):
         return ok(EXPOSURE, "only this machine can reach the proxy")
     inside = shlex.quote(f"127.0.0.1:{listen.port}")
-    problem = f"{listen} is open to other machines, though only programs of this one are answered"
+    answered = "only programs of this one are answered"
+    if is_keyed:
+        answered = "who shows the key is answered, over plain http that others on the way can read"
+    problem = f"{listen} is open to other machines, {'and' if is_keyed else 'though'} {answered}"
     return warn(EXPOSURE, f"{problem}; set [listen] claude to {inside}", editing(home.config))

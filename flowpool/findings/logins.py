@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from credentials import web, worth
 from credentials.credential import Credential
 from credentials.errors import AGAIN, CredentialError
+from credentials.way import DIRECT, Way
 from flowpool.findings.finding import Finding, Level, fail, ok, skip, told, warn
 from flowpool.findings.refused import Refused
 from home.version import version
@@ -23,6 +24,8 @@ def check(
     kept: Credential | CredentialError,
     now: datetime,
     refused: Refused | None = None,
+    *,
+    way: Way = DIRECT,
 ) -> Finding:
     """Judge one account; what its provider does not answer is never held against it.
 
@@ -42,19 +45,19 @@ def check(
             return fail(PART, why, mending(account.kind, name), account=name)
         stale = f"stale since {when(kept.expires_at)}, will be renewed; not asked"
         return skip(PART, stale, f"flowpool refresh {name}", account=name)
-    return _with_its_end(_ask(upstream, account, kept), account, kept, now)
+    return _with_its_end(_ask(upstream, account, kept, way), account, kept, now)
 
 
-def _ask(upstream: str, account: Account, kept: Credential) -> Finding:
+def _ask(upstream: str, account: Account, kept: Credential, way: Way) -> Finding:
     from providers.anthropic import checks  # noqa: PLC0415  # the providers' code costs 100 ms
 
     name, secret = account.name, kept.access.reveal()
     question = checks.question(upstream + checks.PATH, Kind(kept.kind), secret, f"flowpool/{version()}")
     try:
-        answer = web.ask(question, PATIENCE)
+        answer = web.ask(question, PATIENCE, way)
     except web.UnreachableError as error:
         why = checks.told(str(error), secret)
-        return warn(PART, f"not checked: {upstream} is unreachable ({why})", look_at(upstream), account=name)
+        return warn(PART, f"not checked: {upstream} is unreachable ({why})", look_at(upstream, way), account=name)
     found = checks.finding(answer, secret)
     why = f"{answer.status}: {found.detail}" if found.detail else f"{answer.status}"
     match found.standing:
@@ -108,6 +111,7 @@ def when(moment: datetime | None) -> str:
     return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if moment else "at an unknown time"
 
 
-def look_at(upstream: str) -> str:
+def look_at(upstream: str, way: Way = DIRECT) -> str:
     """Return the command that shows why an upstream cannot be reached."""
-    return f"curl -sSI {upstream}"
+    proxy = f" --proxy {way.proxy}" if way.proxy else ""
+    return f"curl -sSI{proxy} {upstream}"

@@ -13,8 +13,8 @@ _NO_SHELL = ("nologin", "false", "sync")
 _FIELDS = 7  # of a line of that file: name, password, id, group, about, home, shell
 
 
-def others(path: Path = USERS, me: int | None = None) -> Finding:
-    """Count the people who can log in here beside us; only Linux keeps them in this file."""
+def others(path: Path = USERS, me: int | None = None, *, is_keyed: bool = False) -> Finding:
+    """Count the people who can log in here beside us; only Linux keeps them in this file. is_keyed: only who shows a key is served."""
     if not sys.platform.startswith("linux"):
         return skip(PART, "not looked at on this system")
     mine = os.getuid() if me is None else me
@@ -26,7 +26,10 @@ def others(path: Path = USERS, me: int | None = None) -> Finding:
     if not count:
         return ok(PART, "nobody else can log in here")
     who = "1 other person" if count == 1 else f"{count} other people"
-    return warn(PART, f"{who} can log in here, and programs of any user can use the pool", f"cut -d: -f1,3,7 {path}")
+    if is_keyed:
+        return ok(PART, f"{who} can log in here, and only who shows the key can use the pool")
+    problem = f"{who} can log in here, and programs of any user can use the pool unless [admit] key is on"
+    return warn(PART, problem, f"cut -d: -f1,3,7 {path}")
 
 
 def _is_person(fields: list[str], me: int) -> bool:

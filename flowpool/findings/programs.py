@@ -8,6 +8,7 @@ import sys
 from importlib import metadata
 
 from credentials.redaction import redacted
+from flowpool import installing
 from flowpool.findings.finding import Finding, fail, ok, skip, warn
 from flowpool.proxy import clean
 
@@ -23,7 +24,8 @@ def python(found: tuple[int, ...] = sys.version_info[:3]) -> Finding:
     """Whether this Python is new enough."""
     shown = ".".join(map(str, found))
     if found < LEAST_PYTHON:
-        return fail("python", f"{shown} is too old: 3.12 or newer is needed", "uv tool install --python 3.13 flowpool")
+        mend = installing.command("--python", "3.13")
+        return fail("python", f"{shown} is too old: 3.12 or newer is needed", mend)
     return ok("python", shown)
 
 

@@ -5,9 +5,10 @@ import sys
 from collections.abc import Iterator, Mapping
 from urllib.parse import urlsplit
 
-from flowpool.env import reachable
+from flowpool.addresses import reachable
 from flowpool.findings import clientfiles
 from flowpool.findings.finding import Finding, editing, ok, warn
+from flowpool.launch.environment import PLACED
 from home.checks import Address
 from home.clientlogin import Place
 
@@ -29,7 +30,7 @@ def traps(variables: Mapping[str, str], place: Place, listen: Address | None) ->
 
 def _in_the_shell(variables: Mapping[str, str], listen: Address | None) -> Iterator[Finding]:
     for name, value in variables.items():
-        if name in CREDENTIALS and value:
+        if name in CREDENTIALS and value and not value.endswith(PLACED):
             yield warn(PART, f"{name} is set: {CREDENTIALS[name]}", _unset(name))
         elif name == BASE and _is_elsewhere(value, listen):
             yield warn(PART, f"{BASE} does not point at the pool", 'eval "$(flowpool env)"')
@@ -45,7 +46,7 @@ def _in_the_settings(place: Place, listen: Address | None) -> Iterator[Finding]:
         yield warn(PART, f"{HELPER} in {path}: Claude Code asks it for a key instead of using its login", editing(path))
     block = found.get("env")
     for name, value in block.items() if isinstance(block, dict) else ():
-        if name in CREDENTIALS and value:
+        if name in CREDENTIALS and value and not str(value).endswith(PLACED):
             yield warn(PART, f"{name} in {path}: {CREDENTIALS[name]}", editing(path))
         elif name == BASE and _is_elsewhere(str(value), listen):
             yield warn(PART, f"{BASE} in {path} does not point at the pool", editing(path))

@@ -10,6 +10,7 @@ from credentials.credential import USUAL, Credential, is_usual
 from flowpool.intake import placing, saving, telling, verify, whose
 from flowpool.proxy import Told
 from home import accounts as book
+from home import outbound
 from home.paths import Home
 from home.schema import PROVIDERS
 from home.settings import Settings
@@ -53,12 +54,12 @@ def take(
     holder = saving.holder(store, known, offer.credential) if offer.name is None else None
     if offer.is_fresh:
         placing.find(known, offer.name, offer.identity, offer.command)  # what does not go together is not asked about
-    upstream = chosen.providers.anthropic.upstream
+    upstream, way = chosen.providers.anthropic.upstream, outbound.way(chosen.outbound)
     checked = verify.UNASKED
     if not no_verify:
-        checked = verify.check(upstream, offer.provider, offer.credential, offer.again, now)
+        checked = verify.check(upstream, offer.provider, offer.credential, offer.again, now, way=way)
     if checked.is_accepted and not (offer.is_fresh and offer.identity.owner):
-        said = whose.ask(upstream, offer.credential)  # the client may remember another login than its file holds
+        said = whose.ask(upstream, offer.credential, way)  # the client may remember another login than its file holds
         offer = replace(offer, identity=placing.corrected(offer.identity, said))
     found = placing.find(known, offer.name, offer.identity, offer.command) or holder
     account = _account(known, found, offer)

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from credentials import web, worth
 from credentials.credential import API_KEY, OAUTH, SETUP_TOKEN, Credential
+from credentials.way import DIRECT, Way
 from flowpool.errors import Failure
 from home.version import version
 from routing.words import Kind
@@ -29,7 +30,9 @@ STALE = Checked(
 )
 
 
-def check(upstream: str, provider: str, credential: Credential, again: str, now: datetime) -> Checked:
+def check(
+    upstream: str, provider: str, credential: Credential, again: str, now: datetime, *, way: Way = DIRECT
+) -> Checked:
     """Ask, and return what to say of it; raise Failure when the provider refuses the secret.
 
     upstream: as config.toml has it. again: what to run once there is another secret. An access token that has expired, and can be
@@ -42,7 +45,7 @@ def check(upstream: str, provider: str, credential: Credential, again: str, now:
     secret = credential.access.reveal()
     question = checks.question(upstream + checks.PATH, Kind(credential.kind), secret, f"flowpool/{version()}")
     try:
-        answer = web.ask(question, PATIENCE)
+        answer = web.ask(question, PATIENCE, way)
     except web.UnreachableError as error:
         why = checks.told(str(error), secret)
         return Checked(says=f"not checked: {upstream} is unreachable ({why}); its first request will tell")

@@ -2,6 +2,7 @@
 
 from credentials import web
 from credentials.credential import OAUTH, Credential
+from credentials.way import DIRECT, Way
 from flowpool.intake import placing
 from home.version import version
 from routing.words import Identity, Kind
@@ -9,7 +10,7 @@ from routing.words import Identity, Kind
 PATIENCE = 5.0  # seconds; what does not answer is as good as what does not know
 
 
-def ask(upstream: str, credential: Credential) -> Identity:
+def ask(upstream: str, credential: Credential, way: Way = DIRECT) -> Identity:
     """Return what the provider says; nothing where the token's scope does not allow it, or no answer comes."""
     from providers.anthropic import checks, owners  # noqa: PLC0415  # the providers' code costs 100 ms
 
@@ -18,7 +19,7 @@ def ask(upstream: str, credential: Credential) -> Identity:
     secret = credential.access.reveal()
     question = checks.question(upstream + owners.PATH, Kind.OAUTH, secret, f"flowpool/{version()}")
     try:
-        answer = web.ask(question, PATIENCE)
+        answer = web.ask(question, PATIENCE, way)
     except web.UnreachableError:
         return Identity()
     return placing.fit(owners.read(answer.status, answer.body))

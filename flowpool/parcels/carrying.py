@@ -76,8 +76,11 @@ def unload(path: Path, store: Store, luggage: Luggage, now: datetime, *, replace
             twin = _twin(pool, store, account, secret)
             if twin is None:
                 came = replace(
-                    account, name=placing.free(account.name, {one.name for one in pool}), source=""
-                )  # that file is another machine's
+                    account,
+                    name=placing.free(account.name, {one.name for one in pool}),
+                    source="",  # that file is another machine's
+                    primary=account.primary and not any(one.primary for one in pool),
+                )
                 _keep(store, came, secret, before)
                 pool.append(came)
                 arrival.added[account.name] = came.name

@@ -23,7 +23,7 @@ def ask(file: Path | None, command: str, *, twice: bool) -> str:
     """Return the passphrase. twice: it is a new one, so that a slip must show. command: what to run once more."""
     passphrase = _read(file) if file else _prompt(command, twice=twice)
     if twice and len(passphrase) < SHORTEST:
-        raise Failure(f"a passphrase needs at least {SHORTEST} letters; take a longer one, then run: {command}")
+        raise Failure(f"a passphrase needs at least {SHORTEST} characters; take a longer one, then run: {command}")
     return passphrase
 
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from flowpool.errors import Failure
+from flowpool.launch import binary
 from home.clientlogin import VARIABLE
 
 PROGRAM = "claude"
@@ -26,7 +27,8 @@ _LOGIN = re.compile(r"^\s+login\b", re.MULTILINE)
 def find(given: str | None, again: str) -> str:
     """Return the path of the program. Raises Failure with how to get it."""
     if found := shutil.which(given or PROGRAM):
-        return str(Path(found).absolute())
+        path = Path(found).absolute()  # our link would send it through the pool, on a login that there is not yet
+        return str(binary.find(os.environ, ours=None) if binary.is_link(path) else path)
     if given:
         raise Failure(f"{given} is no program that can be run; run: {again} --claude PATH, or install it: {GET}")
     raise Failure(

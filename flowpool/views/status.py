@@ -113,7 +113,7 @@ def _head(status: Status) -> Text:
     if not status.running:
         is_left = any(account.windows or account.holds for account in status.accounts)
         left = "\nThis is what its last run left:" if is_left else ""
-        return Text(f"flowpool {status.version} is not running; start it with: flowpool serve{left}")
+        return Text(f"flowpool {status.version} is not running; start it with: flowpool start{left}")
     return Text(f"flowpool {status.version} listens on {status.listen} (pid {status.pid}, {status.strategy})")
 
 
@@ -206,18 +206,19 @@ def _why(account: AccountLine, now: datetime, local: Local) -> list[str]:
     lines += _prime(account, now, local)
     lines += _bounds(account)
     if account.requests:
-        tries = "1 try" if account.requests == 1 else f"{account.requests} tries"
-        lines.append(f"{tries} since the start")
+        times = "once" if account.requests == 1 else f"{account.requests} times"
+        lines.append(f"asked {times} since the proxy started")
     return [line for line in lines if line]
 
 
 def _bounds(account: AccountLine) -> list[str]:
-    """Say how busy it is, and what the person holds back of it."""
+    """Say how busy it is, what the person holds back of it, and whether it is the primary."""
     cap = "" if account.cap is None else f" of {account.cap}"
     waiting = f", {account.queued} waiting" if account.queued else ""
     lines = [f"{account.in_flight}{cap} in flight{waiting}"] if account.in_flight or cap else []
     kept = [f"{part:.0%} of {key}" for part, key in ((account.reserve_5h, "5h"), (account.reserve_week, "7d")) if part]
-    return [*lines, f"{' and '.join(kept)} kept back"] if kept else lines
+    lines += [f"{' and '.join(kept)} kept back"] if kept else []
+    return [*lines, "primary"] if account.primary else lines
 
 
 def _prime(account: AccountLine, now: datetime, local: Local) -> list[str]:

@@ -19,6 +19,7 @@ class Anthropic:
     def __init__(self) -> None:
         self.name = "anthropic"
         self.secret_headers = rides.SECRET_HEADERS
+        self.hosts = paths.HOSTS
 
     def is_pooled(self, head: Head) -> bool:
         """Whether an account of the pool signs this request."""
@@ -27,6 +28,10 @@ class Anthropic:
     def is_misplaced(self, head: Head) -> bool:
         """Whether the path ends in a pooled path but is not one."""
         return paths.is_misplaced(head)
+
+    def is_foreign(self, head: Head) -> bool:
+        """Whether the path is known to be another vendor's."""
+        return paths.is_foreign(head)
 
     def demand(self, head: Head, body: bytes) -> Demand:
         """What the request needs; a body that cannot be read makes a Demand without a model."""

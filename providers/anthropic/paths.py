@@ -6,10 +6,12 @@ from urllib.parse import unquote
 
 from providers.contract import Head
 
+HOSTS = frozenset({"api.anthropic.com"})
 MESSAGES = "/v1/messages"
 COUNT_TOKENS = "/v1/messages/count_tokens"
 # As docs/facts/claude-code.md#paths says: Every other path belongs to the identity of the client's own login.
 _POOLED = (MESSAGES, COUNT_TOKENS)
+_CHATGPT = "/backend-api/"  # where Codex asks ChatGPT; Anthropic serves nothing under it
 
 
 def bare_path(head: Head) -> str:
@@ -26,6 +28,12 @@ def is_misplaced(head: Head) -> bool:
     """Whether the path ends in a pooled path, however it is written, but is not one."""
     path = bare_path(head)
     return path not in _POOLED and _plain(path).endswith(_POOLED)
+
+
+def is_foreign(head: Head) -> bool:
+    """Whether the path is one of ChatGPT's, however it is written."""
+    path = bare_path(head)
+    return path not in _POOLED and (_plain(path) + "/").startswith(_CHATGPT)
 
 
 def _plain(path: str) -> str:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from pathlib import Path as FilePath
@@ -15,6 +16,7 @@ from mitmproxy import http
 from addons.accounts import Accounts
 from addons.control import LARGEST, Control
 from addons.exchange import EXCHANGES, Path
+from addons.life import CannotRestartError
 from addons.recent import Recent
 from addons.watch import Found
 from credentials.credential import Credential
@@ -25,6 +27,7 @@ from home.settings import Settings
 from home.state.errors import StateError
 from routing.router import Router
 from routing.words import AccountId
+from tests.addons.lives import Lived
 from tests.addons.made import accounts, error_of, exchange, flow, known, request, token
 
 KEY = "the-key-of-this-proxy"
@@ -59,9 +62,10 @@ def control(
     def find(beginning: str, most: int) -> list[dict[str, Any]]:
         return [{"id": beginning, "most": most}]
 
-    return Control(Secret(KEY), status, pool, recent, find=find), pool
+    return Control(Secret(KEY), status, pool, recent, life=LIVED.life(), find=find), pool
 
 
+LIVED = Lived()
 CONTROL, POOL = control(FilePath("none"), "r1", "r2", "r3")
 
 
@@ -95,7 +99,8 @@ def document(made: http.HTTPFlow) -> tuple[int, Any]:
 @pytest.mark.parametrize("query", ["", "?", "?a=1"])
 def test_health_is_open(method: str, key: str, query: str) -> None:
     """Anybody on this machine may ask whether the proxy lives."""
-    assert document(asked(f"/_flowpool/health{query}", key=key, method=method)) == (200, {"status": "ok"})
+    told = document(asked(f"/_flowpool/health{query}", key=key, method=method))
+    assert told == (200, {"status": "ok", "pid": os.getpid()})
 
 
 @pytest.mark.parametrize("query", ["", "?a=1"])
@@ -291,7 +296,9 @@ def knowing(find: Callable[[str], Iterable[str]]) -> tuple[Control, list[str | N
     def drawn(_now: datetime) -> dict[str, Any]:
         return {"pins": [{"session": "pinned-one"}, {"session": None}]}
 
-    made = Control(Secret(KEY), drawn, pool, Recent(), sessions=lambda: ["live-one"], conversations=find)
+    made = Control(
+        Secret(KEY), drawn, pool, Recent(), life=LIVED.life(), sessions=lambda: ["live-one"], conversations=find
+    )
     return made, pinned
 
 
@@ -341,3 +348,55 @@ def test_reload_answers_when_the_files_are_in_force(tmp_path: FilePath) -> None:
     assert good == (200, {"reloaded": True, "notices": []})
     assert [account.name for account in pool.members.values()] == ["work", "home"]
     assert (bad[1]["reloaded"], len(bad[1]["notices"])) == (False, 1)
+
+
+# The end
+
+
+def ending(path: str, body: dict[str, Any], life: Any, key: str = KEY) -> http.HTTPFlow:
+    """An instruction about the proxy's end, given to this life."""
+    of, _ = control()
+    of._life = life
+    return asked(path, method="POST", content=json.dumps(body).encode(), of=of, key=key)
+
+
+class Standing:
+    """A life that writes down what it is told. fault: why it cannot be followed."""
+
+    def __init__(self, fault: str = "") -> None:
+        self.fault, self.told = fault, list[Any]()
+
+    def stop(self, *, now: bool) -> dict[str, Any]:
+        self.told.append(now)
+        return {"stopping": True}
+
+    async def restart(self) -> dict[str, Any]:
+        if self.fault:
+            raise CannotRestartError(self.fault)
+        return {"pid": 7}
+
+
+@pytest.mark.parametrize(("body", "now"), [({}, False), ({"now": True}, True), ({"now": "yes"}, False)])
+def test_a_stop_is_handed_on(body: dict[str, Any], now: bool) -> None:
+    """At once where that is said plainly, else when what is in flight is answered."""
+    life = Standing()
+
+    assert document(ending("/_flowpool/stop", body, life)) == (200, {"stopping": True})
+    assert life.told == [now]
+
+
+def test_a_restart_is_answered_by_who_serves_or_by_why_nobody_else_does() -> None:
+    """The reason is told as that of any other instruction."""
+    assert document(ending("/_flowpool/restart", {}, Standing())) == (200, {"pid": 7})
+
+    refused = ending("/_flowpool/restart", {}, Standing("the port is taken"))
+    assert error_of(refused.response) == (400, "invalid_request_error", "the port is taken")
+
+
+@pytest.mark.parametrize("path", ["/_flowpool/stop", "/_flowpool/restart"])
+def test_nobody_without_the_key_ends_anything(path: str) -> None:
+    """Own answer E, and nothing happens."""
+    life = Standing()
+
+    assert error_of(ending(path, {}, life, key="wrong").response)[0] == 400
+    assert life.told == []

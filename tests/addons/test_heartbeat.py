@@ -17,10 +17,9 @@ from hypothesis import strategies as st
 from mitmproxy import ctx, http
 from mitmproxy.connection import Client
 
-from addons import replay
+from addons.events import Beat
 from addons.exchange import EXCHANGES, Course, Ended, Exchange, Pause, Relay, Resume, Send, Step
 from addons.heartbeat import BEAT, PATIENT, PREFIX, head, interval, told
-from addons.replay import Beat
 from addons.requestlog import ended
 from home.tables import Limits
 from providers.anthropic import ANTHROPIC
@@ -29,7 +28,7 @@ from routing.rules import Rules, Waiting
 from routing.words import AccountId, Demand, Family
 from tests.addons.made import accounts, body, exchange, known, request, signer
 from tests.addons.stories import Pool
-from tests.addons.transcript import Clock, Transcript
+from tests.addons.transcript import Clock, Transcript, ticking
 from tests.upstream import limit, ok, stream_error
 
 EVERY = 10.0
@@ -211,8 +210,7 @@ class Script:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """Time that passes when a test says so, and a mitmproxy without onlookers."""
-    made = Clock()
-    monkeypatch.setattr(replay, "time", made)
+    made = ticking(monkeypatch)
     monkeypatch.setattr(ctx, "master", SimpleNamespace(addons=SimpleNamespace(get=lambda _name: None)), raising=False)
     monkeypatch.setattr(ctx, "options", SimpleNamespace(save_stream_file=None), raising=False)
     return made

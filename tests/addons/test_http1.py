@@ -12,8 +12,8 @@ from mitmproxy.proxy.layers.http import _http1
 
 from addons.exchange import Relay, Send
 from addons.http1 import TolerantClient, TolerantServer, WithoutTrailers, make_tolerant
-from tests.addons.test_replay import GOOD, POST, Script, talk
-from tests.addons.transcript import Clock
+from tests.addons.scripted import GOOD, POST, Script, talk
+from tests.addons.transcript import Clock, ticking
 
 INTERIM = [
     b"HTTP/1.1 100 Continue\r\n\r\n",
@@ -25,8 +25,7 @@ INTERIM = [
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """A clock that passes when it is told to."""
-    made = Clock()
-    monkeypatch.setattr("addons.replay.time", made)
+    made = ticking(monkeypatch)
     monkeypatch.setattr("addons.route.time", made)
     return made
 

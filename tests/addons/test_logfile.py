@@ -174,3 +174,20 @@ def test_what_starters_wait_for_is_in_the_file_too(
     path = tmp_path / "flowpool.log"
     kept = path.read_text() if path.exists() else ""
     assert [text in kept for text in ("INFO flowpool: 100% early", "INFO flowpool: listening")] == [is_kept, is_kept]
+
+
+def test_two_processes_share_the_file_and_its_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While one proxy follows another: who finds that the file was turned over goes on in the new one, and no line is lost."""
+    monkeypatch.setattr(logfile, "MOST", 400)
+    path = tmp_path / "flowpool.log"
+    old, new = (logfile._PrivateFile(path, maxBytes=400, backupCount=KEPT, delay=True) for _ in range(2))
+    for number in range(20):
+        for name, one in (("old", old), ("new", new)):
+            one.emit(LOGGER.makeRecord("x", logging.INFO, "", 0, f"{name} {number:02d} {'.' * 20}", (), None))
+    files = sorted(tmp_path.iterdir())
+    lines = [line[:6] for file in files for line in file.read_text().splitlines()]
+    assert sorted(lines) == sorted(f"{name} {number:02d}" for number in range(20) for name in ("old", "new"))
+    assert [file.name for file in files] == ["flowpool.log", *(f"flowpool.log.{number}" for number in (1, 2))]
+    assert all(file.stat().st_size <= 400 + 60 for file in files)  # a line of the other's may come between
+    old.close()
+    new.close()

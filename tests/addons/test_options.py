@@ -3,9 +3,10 @@
 Longer than 250 lines: one module's tests stand in its one test file, as tests/test_tree.py wants it.
 """
 
-import contextlib
 import json
 import os
+import socket
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -17,11 +18,14 @@ from mitmproxy import ctx, options
 from mitmproxy.proxy.mode_specs import ProxyMode
 
 from addons import options as ours
-from addons.options import RESTARTED, Options, StartError, apply_defaults, ensure_modes, upstreams
-from home import running
+from addons.options import RESTARTED, Options, apply_defaults, ensure_modes, upstreams
+from addons.refusing import StartError
+from home import processes, running
 from home.checks import Address
 from home.paths import Home
+from home.running import Running
 from home.tables import Anthropic, Listen, Providers, Settings
+from tests.flowpool.living import place
 
 ADDED = {"connection_strategy": "eager", "keep_host_header": False}
 
@@ -130,29 +134,6 @@ def test_nobody_starts_again_for_ever(restarts: list[Any], monkeypatch: pytest.M
     assert restarts == []
 
 
-LOOPS = [
-    ("http://127.0.0.1:3456", "127.0.0.1:3456", True),
-    ("https://localhost:3456", "127.0.0.1:3456", True),
-    ("http://127.0.0.1:3456", "localhost:3456", True),
-    ("http://[::1]:3456", "::1:3456", True),
-    ("http://127.0.0.2:3456", "0.0.0.0:3456", True),
-    ("http://[::1]:3456", ":::3456", True),
-    ("http://localhost:3456", "3456", True),
-    ("http://127.0.0.1:3457", "127.0.0.1:3456", False),
-    ("http://127.0.0.2:3456", "127.0.0.1:3456", False),
-    ("https://api.anthropic.com:3456", "0.0.0.0:3456", False),
-    ("http://127.0.0.1:3456", "127.0.0.1:0", False),
-]
-
-
-@pytest.mark.usefixtures("opts")
-@pytest.mark.parametrize(("upstream", "listen", "loops"), LOOPS)
-def test_an_upstream_that_is_ourselves_is_refused(upstream: str, listen: str, loops: bool) -> None:
-    """Each way to say it is seen before anything listens; another address of this machine is somebody else."""
-    with pytest.raises(StartError, match="is this proxy itself") if loops else contextlib.nullcontext():
-        ours.refuse_loop(["regular@3456", f"reverse:{upstream}@{listen}"])
-
-
 @pytest.mark.parametrize("is_given", [False, True])
 def test_an_upstream_that_is_ourselves_ends_the_start(
     opts: options.Options, restarts: list[Any], is_given: bool
@@ -250,6 +231,81 @@ def test_the_wheels_own_copy_is_taken_where_there_is_no_checkout(
     above = tmp_path / "mitm_config.yaml"
     above.write_text("")
     assert ours._config_file() == above
+
+
+# Where clients come by HTTPS_PROXY
+
+FORWARD = Address(host="127.0.0.1", port=3458)
+BOTH = Settings(listen=Listen(forward=FORWARD))
+
+
+@pytest.mark.parametrize(
+    ("listen", "mode"),
+    [(FORWARD, "regular@127.0.0.1:3458"), (Address(host="::1", port=3458), "regular@::1:3458")],
+)
+def test_both_modes_are_given(
+    opts: options.Options, restarts: list[tuple[str, list[str], dict[str, str]]], listen: Address, mode: str
+) -> None:
+    """The second one is what is recognised as ours; -p is the reverse proxy's port."""
+    opts.update(listen_port=8123)
+    with pytest.raises(Restarted):
+        ensure_modes(Settings(listen=Listen(forward=listen)))
+    reverse = "reverse:https://api.anthropic.com@127.0.0.1:8123"
+    assert restarts[0][1][-4:] == ["--mode", reverse, "--mode", mode]
+    assert ours.is_forward(ProxyMode.parse(mode), listen)
+    assert not ours.is_forward(ProxyMode.parse(reverse), listen)
+    assert not ours.is_forward(ProxyMode.parse(mode), None)
+
+
+@pytest.mark.usefixtures("opts")
+def test_two_listeners_on_one_address_are_refused(restarts: list[Any]) -> None:
+    """Also on port 0, which mitmproxy takes once."""
+    for port in (0, 3456):
+        at = Address(host="127.0.0.1", port=port)
+        with pytest.raises(StartError, match=r"\[listen\] claude and forward"):
+            ensure_modes(Settings(listen=Listen(claude=at, forward=at)))
+    assert restarts == []
+
+
+@pytest.mark.usefixtures("opts")
+def test_the_setting_of_an_address_that_is_taken_is_named(restarts: list[Any]) -> None:
+    """It is the second one's."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        taken = Address(host="127.0.0.1", port=other.getsockname()[1])
+        with pytest.raises(StartError, match=r"set another address: \[listen\] forward in config.toml"):
+            ensure_modes(Settings(listen=Listen(claude=Address(host="127.0.0.1", port=0), forward=taken)))
+    assert restarts == []
+
+
+def test_both_addresses_are_told(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, opts: options.Options, tmp_path: Path
+) -> None:
+    """With the certificate to trust, which is made by then; the one that is open to others is said."""
+    listen = Address(host="0.0.0.0", port=0)
+    opts.update(confdir=str(tmp_path / "ca"))
+    listening(
+        monkeypatch,
+        (OURS, (("127.0.0.1", 9),)),
+        ("regular@127.0.0.1:8080", (("127.0.0.1", 8080),)),
+        ("regular@0.0.0.0:0", (("0.0.0.0", 3458),)),
+    )
+    known: list[set[str]] = []
+    keeper = ctx.master.addons.get("proxyserver")
+    tls = SimpleNamespace(configure=known.append)
+    monkeypatch.setattr(ctx.master.addons, "get", {"proxyserver": keeper, "tlsconfig": tls}.get)
+    home = Home(config_folder=tmp_path, state_folder=tmp_path)
+    said: list[str] = []
+
+    Options(home, Settings(listen=Listen(forward=listen)), said.append).running()
+    ca = str(tmp_path / "ca" / "mitmproxy-ca-cert.pem")
+    assert "HTTPS_PROXY=http://0.0.0.0:3458" in said[0]
+    assert ca in said[0]
+    assert said[1:] == ["flowpool: listening on http://127.0.0.1:9"]
+    assert known == [{"confdir"}]
+    document = json.loads(home.running.read_text())
+    assert (document["listen"], document["ca"]) == ({"claude": "127.0.0.1:9", "forward": "0.0.0.0:3458"}, ca)
+    (line,) = caplog.messages
+    assert "set [listen] forward in config.toml" in line
 
 
 # Running
@@ -352,7 +408,37 @@ def test_an_upstream_is_taken_apart(upstream: str, wanted: tuple[str, str, int])
     assert upstreams(Settings(providers=Providers(anthropic=Anthropic(upstream=upstream)))) == {"anthropic": wanted}
 
 
-def test_an_address_of_another_machine_is_not_called_taken() -> None:
-    """Nobody has it here, and nobody can."""
-    with pytest.raises(StartError, match=r"nobody can listen on 192\.0\.2\.7:1 here: .*; set another address"):
-        ours.refuse_taken(Address(host="192.0.2.7", port=1))
+@pytest.mark.parametrize("left", ["another's", "none", "its own"])
+def test_one_that_was_to_be_followed_is_found_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, left: str) -> None:
+    """After the other one failed, which has written its own word, or taken it away."""
+    home = place(tmp_path)
+    monkeypatch.setattr(ctx, "options", SimpleNamespace(confdir=str(tmp_path)), raising=False)
+    made = Options(home, Settings(), lambda _: None)
+    made.again()
+    assert not home.running.exists()  # it never served
+    made._announce(Address(host="127.0.0.1", port=9), None)
+    told = running.read(home.running)
+    assert told is not None
+    home.config.write_text("# the same in other words\n")
+    made.taken_up(running.digest(home.config))
+    if left == "another's":
+        with subprocess.Popen([sys.executable, "-I", "-c", ""]) as child:
+            other = Running(pid=child.pid, listen=told.listen, started=told.started, born=processes.born(child.pid))
+        running.write(home.running, other)
+    elif left == "none":
+        home.running.unlink()
+    made.again()
+    found = running.read(home.running)
+    assert found is not None
+    assert (found.pid, found.born, found.config) == (os.getpid(), told.born, running.digest(home.config))
+
+
+def test_what_was_read_once_is_started_with(tmp_path: Path) -> None:
+    """A file that is saved between two looks at it would else have half of the proxy serve what the other half does not know."""
+    home = place(tmp_path)
+    home.config.write_text("[listen]\nclaude = '127.0.0.1:4001'\n")
+    first = ours.chosen(home)
+    ours.keep(home, first)
+    home.config.write_text("[listen]\nclaude = '127.0.0.1:4002'\n")
+    assert ours.chosen(home) is first
+    assert ours.chosen(home).listen.claude.port == 4002

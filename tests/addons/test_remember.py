@@ -126,6 +126,17 @@ def test_it_looks_by_itself_and_once_more_at_the_end(router: Router, state: Watc
     assert [talk for talk, _ in reader.remembered(tmp_path / "s").sticks] == ["talk", "chat", "last"]
 
 
+def test_all_that_is_known_by_now_is_on_the_disk_when_that_is_asked(
+    router: Router, state: Watched, tmp_path: Path
+) -> None:
+    """So that the process that takes over finds it there."""
+    watch = Remember(router, state)
+    served(router)
+
+    assert asyncio.run(watch.flush())
+    assert ("chat", "opus") in {(str(talk), family) for talk, family in reader.remembered(tmp_path / "s").sticks}
+
+
 def test_a_proxy_that_never_ran_ends_too(router: Router, state: Watched) -> None:
     """Loading may fail after this addon was made."""
     Remember(router, state).done()

@@ -117,6 +117,23 @@ def test_who_ends_first_is_renewed_first_and_in_time(tmp_path: Path) -> None:
     assert pool.accounts.credentials[WORK.id].refresh is None
 
 
+def test_at_rest_nobody_is_looked_for_and_who_asks_is_served(tmp_path: Path) -> None:
+    """A proxy that ends still renews what a request in flight needs; the rest is for the next one."""
+    pool = Pool(tmp_path, WORK, ends=timedelta(minutes=1))
+
+    async def story() -> None:
+        pool.renew.rest()
+        pool.renew.running()
+        pool.renew.rest()
+        await asyncio.sleep(0)
+        assert pool.ran == []
+        assert pool.renew.ask(WORK.id) is None
+        await pool.settle()
+
+    pool.play(story)
+    assert pool.ran == [(WORK.id, False)]
+
+
 def test_all_who_ask_wait_for_one_renewal(tmp_path: Path) -> None:
     """It is said to be on its way, and waiting requests are woken when it is over."""
     pool = Pool(tmp_path, WORK, ends=HOUR)

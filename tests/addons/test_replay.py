@@ -1,13 +1,12 @@
-"""Replay: first what it uses of mitmproxy, name by name; then the layer itself, driven without sockets.
+"""Replay: first what it and its neighbours use of mitmproxy, name by name; then a request's attempts, driven without sockets.
 
-Longer than 250 lines: the pinned names and the layer's behaviour are one module's tests (tests/test_tree.py).
+Longer than 250 lines: the pinned names and the stream's behaviour are one module's tests (tests/test_tree.py).
 """
 
-import asyncio
 import collections
 import dataclasses
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,24 +14,42 @@ import h11
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mitmproxy import connection, ctx, flow, http, options
-from mitmproxy.addons import default_addons
-from mitmproxy.addons.proxyserver import Proxyserver
+from mitmproxy import connection, ctx, flow, http
 from mitmproxy.net.http import validate
-from mitmproxy.proxy import commands, context, events, layer, server, server_hooks
+from mitmproxy.net.server_spec import ServerSpec
+from mitmproxy.proxy import commands, context, events, layer, server
 from mitmproxy.proxy.layers import http as layers
 from mitmproxy.proxy.layers.http import _events, _hooks
 
 from addons import replay
-from addons.exchange import EXCHANGES, Answered, Course, Exchange, Failed, Path, Pause, Relay, Resume, Send, Step
-from addons.replay import FlowpoolAttemptHook, Replay, ReplayLayer, ReplayStream
-from home.tables import Limits
+from addons.exchange import EXCHANGES, Answered, Course, Failed, Path, Pause, Relay, Resume, Send
+from addons.gathering import Gathering
+from addons.replay import SLEPT, ReplayStream
+from addons.replaylayer import ReplayLayer
 from providers.contract import ErrorEvent
 from routing.transport import Failure
-from routing.words import AccountId
-from tests.addons.made import accounts, known, signer, token
+from tests.addons.made import CLIENT_TOKEN, signer, token
+from tests.addons.scripted import (
+    BODY,
+    GET,
+    GOOD,
+    HEAD,
+    HOME,
+    POST,
+    REFUSED,
+    STREAM_HEAD,
+    TURN,
+    WORK,
+    Script,
+    chunk,
+    plain_layer,
+    talk,
+    unchunked,
+    wire,
+    woken,
+)
 from tests.addons.stories import Pool
-from tests.addons.transcript import Clock, Transcript, is_alive
+from tests.addons.transcript import UPSTREAM, Clock, Transcript, is_alive, ticking
 from tests.upstream import (
     PING,
     bad_request,
@@ -56,6 +73,8 @@ METHODS: list[tuple[type, str, list[str]]] = [
     (layers.HttpStream, "passthrough", ["event"]),
     (layers.HttpStream, "state_wait_for_request_headers", ["event"]),
     (layers.HttpStream, "state_consume_request_body", ["event"]),
+    (layers.HttpStream, "start_request_stream", []),
+    (layers.HttpStream, "check_body_size", ["request"]),
     (layers.HttpStream, "state_wait_for_response_headers", ["event"]),
     (layers.HttpStream, "state_stream_response_body", ["event"]),
     (layers.HttpStream, "state_consume_response_body", ["event"]),
@@ -97,14 +116,14 @@ METHODS: list[tuple[type, str, list[str]]] = [
 def test_a_method_that_replay_uses_is_as_it_was(owner: type, name: str, wanted: list[str]) -> None:
     """Every method that is overridden, extended or called still takes what replay gives it."""
     method = getattr(owner, name, None)
-    assert method is not None, f"mitmproxy moved {owner.__name__}.{name}, which addons/replay.py uses"
+    assert method is not None, f"mitmproxy moved {owner.__name__}.{name}, which the replaying layers use"
     takes = list(inspect.signature(method).parameters)[1:]
     assert takes == wanted, (
-        f"mitmproxy changed {owner.__name__}.{name}: it takes {takes}, addons/replay.py gives {wanted}"
+        f"mitmproxy changed {owner.__name__}.{name}: it takes {takes}, the replaying layers give {wanted}"
     )
 
 
-@pytest.mark.parametrize("owner", [ReplayStream, ReplayLayer])
+@pytest.mark.parametrize("owner", [Gathering, ReplayStream, ReplayLayer])
 def test_what_replay_overrides_takes_what_mitmproxy_gives(owner: type) -> None:
     """An overriding method takes the parameters of the one below it."""
     parent = owner.__base__
@@ -112,7 +131,7 @@ def test_what_replay_overrides_takes_what_mitmproxy_gives(owner: type) -> None:
     for name, method in vars(owner).items():
         if inspect.isfunction(method) and hasattr(parent, name):
             ours, theirs = (len(inspect.signature(f).parameters) for f in (method, getattr(parent, name)))
-            assert ours == theirs, f"addons/replay.py overrides {parent.__name__}.{name} with other parameters"
+            assert ours == theirs, f"{owner.__module__} overrides {parent.__name__}.{name} with other parameters"
 
 
 ATTRIBUTES: list[tuple[str, type]] = [
@@ -128,18 +147,12 @@ STREAM_ATTRIBUTES = [
 ]  # fmt: skip
 
 
-def plain_layer(opts: options.Options | None = None) -> layers.HttpLayer:
-    """The HTTP layer as mitmproxy makes it."""
-    made = context.Context(connection.Client(peername=("", 0), sockname=("", 0)), opts or options.Options())
-    return layers.HttpLayer(made, layers.HTTPMode.regular)
-
-
 @pytest.mark.parametrize(("name", "kind"), ATTRIBUTES)
 def test_an_attribute_of_the_layer_is_as_it_was(name: str, kind: type) -> None:
     """The tables that replay reads and mends are where they were, and of their kind."""
     held = getattr(plain_layer(), name, None)
     assert type(held) is kind, (
-        f"mitmproxy moved HttpLayer.{name}, which addons/replay.py uses: now {type(held).__name__}"
+        f"mitmproxy moved HttpLayer.{name}, which the replaying layers use: now {type(held).__name__}"
     )
 
 
@@ -147,7 +160,7 @@ def test_an_attribute_of_the_layer_is_as_it_was(name: str, kind: type) -> None:
 def test_an_attribute_of_the_stream_is_as_it_was(name: str) -> None:
     """What replay reads and sets on a stream is where it was."""
     stream = layers.HttpStream(plain_layer().context, 1)
-    assert hasattr(stream, name), f"mitmproxy moved HttpStream.{name}, which addons/replay.py uses"
+    assert hasattr(stream, name), f"mitmproxy moved HttpStream.{name}, which the replaying layers use"
 
 
 @pytest.mark.parametrize("member", ["CONNECT_FAILED", "KILL"])
@@ -180,71 +193,16 @@ def test_an_option_is_as_it_was(name: str) -> None:
     assert name in opts, f"mitmproxy moved the option {name}"
 
 
-def test_the_addons_that_replay_asks_for_are_there() -> None:
-    """The addon NextLayer is found by its name, and saved flows by their option's."""
-    found = {type(addon).__name__.lower(): addon for addon in default_addons()}
-    assert "nextlayer" in found, "mitmproxy moved the addon nextlayer"
-    assert hasattr(found["nextlayer"], "next_layer"), "mitmproxy moved NextLayer.next_layer"
-    assert "def load" in inspect.getsource(type(found["savestream" if "savestream" in found else "save"]))
-    assert "save_stream_file" in inspect.getsource(type(found["save"])), "mitmproxy moved the option save_stream_file"
-
-
 def test_other_names_are_where_they_were() -> None:
     """The hook's base, the header check and the state of a failed server are as replay takes them."""
-    assert FlowpoolAttemptHook.name == "flowpool_attempt", "mitmproxy names hooks in another way"
     assert list(inspect.signature(validate.validate_headers).parameters) == ["message"]
     assert connection.Server(address=None).error is None
     assert commands.StartHook.blocking is True, "mitmproxy's hooks no longer pause their layer"
     assert "killed" in flow.Error.KILLED_MESSAGE.lower()
-
-
-def test_where_sockets_are_kept_is_as_it_was() -> None:
-    """The tables in which mitmproxy keeps a client's open sockets are as the mending of forgotten ones takes them."""
-    assert Proxyserver().connections == {}, "mitmproxy moved Proxyserver.connections"
-    assert "transports" in server.ConnectionHandler.__annotations__, "mitmproxy moved ConnectionHandler.transports"
-    assert "writer" in server.ConnectionIO.__annotations__, "mitmproxy moved ConnectionIO.writer"
-    fields = [field.name for field in dataclasses.fields(server_hooks.ServerConnectionHookData)]
-    assert fields == ["server", "client"], f"mitmproxy changed ServerConnectionHookData: {fields}"
+    assert "layer" in server.ConnectionHandler.__annotations__, "mitmproxy moved a connection's layers"
 
 
 # The layer, driven
-
-POST = (
-    b"POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1:3456\r\nAuthorization: Bearer client-secret\r\n"
-    b"Content-Length: 4\r\n\r\nbody"
-)
-GET = b"GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1:3456\r\n\r\n"
-HEAD = GET.replace(b"GET", b"HEAD")
-REFUSED = b"HTTP/1.1 429 Too Many Requests\r\nContent-Length: 2\r\n\r\nno"
-GOOD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
-STREAM_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
-TURN = ok("one two")
-BODY = TURN.body
-WORK, HOME = AccountId("work"), AccountId("home")
-
-type Say = Callable[[http.HTTPFlow, Exchange], None]
-
-
-def chunk(data: bytes) -> bytes:
-    """Bytes as one chunk of a body."""
-    return b"%x\r\n%b\r\n" % (len(data), data)
-
-
-def wire(answer: Answer) -> bytes:
-    """An answer as it comes over the wire."""
-    return b"".join(step.data for step in answer.steps() if hasattr(step, "data"))
-
-
-def unchunked(got: bytes) -> bytes:
-    """The body of a chunked answer that is whole."""
-    _, _, rest = got.partition(b"\r\n\r\n")
-    body = b""
-    while True:
-        size, _, rest = rest.partition(b"\r\n")
-        if int(size, 16) == 0:
-            assert rest == b"\r\n"
-            return body
-        body, rest = body + rest[: int(size, 16)], rest[int(size, 16) + 2 :]
 
 
 def left_behind(got: bytes) -> bytes:
@@ -258,43 +216,10 @@ def left_behind(got: bytes) -> bytes:
     return client.trailing_data[0]
 
 
-class Script:
-    """The other addons' part, said in advance: the course of each answer and the step after each attempt's end."""
-
-    def __init__(self, *steps: Step, course: Course = Course.WHOLE, path: Path = Path.POOLED, **limits: Any) -> None:
-        self.steps, self.course, self.path = collections.deque(steps), course, path
-        self.limits = Limits(**limits)
-        self.ends: list[Any] = []
-        self.say: Say = lambda _flow, _exchange: None
-        self.flow: http.HTTPFlow | None = None
-
-    @property
-    def exchange(self) -> Exchange:
-        """The newest exchange."""
-        assert self.flow is not None
-        return EXCHANGES[self.flow]
-
-    def requestheaders(self, flow: http.HTTPFlow) -> None:
-        """Open the exchange."""
-        self.flow = flow
-        known(flow, self.path, limits=self.limits, account=WORK)
-
-    def responseheaders(self, flow: http.HTTPFlow) -> None:
-        """Choose the course."""
-        EXCHANGES[flow].course = self.course
-
-    def flowpool_attempt(self, flow: http.HTTPFlow) -> None:
-        """Note how the attempt ended and say what comes next."""
-        self.ends.append(EXCHANGES[flow].end)
-        EXCHANGES[flow].step = self.steps.popleft()
-        self.say(flow, EXCHANGES[flow])
-
-
 @pytest.fixture(autouse=True)
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """Time that passes when a test says so, and a mitmproxy without onlookers."""
-    made = Clock()
-    monkeypatch.setattr(replay, "time", made)
+    made = ticking(monkeypatch)
     monkeypatch.setattr("addons.route.time", made)
     monkeypatch.setattr(ctx, "master", SimpleNamespace(addons=SimpleNamespace(get=lambda _name: None)), raising=False)
     monkeypatch.setattr(ctx, "options", SimpleNamespace(save_stream_file=None), raising=False)
@@ -306,11 +231,6 @@ def current_clock() -> Clock:
     made = vars(replay)["time"]
     assert isinstance(made, Clock)
     return made
-
-
-def talk(script: Script, clock: Clock, **kwargs: Any) -> Transcript:
-    """A client's connection whose addons follow a script."""
-    return Transcript(signer(accounts("work", "home")), script, clock=clock, **kwargs)
 
 
 def test_a_request_is_signed_on_its_way(clock: Clock) -> None:
@@ -531,15 +451,6 @@ def test_a_refused_body_is_read_to_a_bound(clock: Clock) -> None:
     assert made.upstream(GOOD).got == GOOD
 
 
-def test_an_unreachable_upstream_is_dialled_again(clock: Clock) -> None:
-    """Row 1: a failed connection is forgotten, so that the next attempt dials."""
-    made = talk(script := Script(Send(), Pause(0.25), Send(), Relay()), clock, refuses=1).client(POST)
-    assert script.ends[1].failure is Failure.UNREACHABLE
-    assert made.passes(0.2).sent == b""
-
-    assert made.passes(0.1).upstream(GOOD).got == GOOD
-
-
 # Time
 
 
@@ -551,19 +462,6 @@ def test_a_pause_ends_when_its_time_has_come(clock: Clock) -> None:
     assert (made.passes(6.9).take(), len(script.ends)) == (b"", 2)
     assert made.passes(0.2).take() != b""
     assert made.upstream(GOOD).got == GOOD
-
-
-def test_one_clock_serves_a_connection(clock: Clock) -> None:
-    """However many requests had deadlines, no wakeup of theirs is remembered with its stream."""
-    steps: list[Step] = [Send(), Relay()] * 50
-    made = talk(Script(*steps), clock)
-    for _ in range(50):
-        made.client(POST).upstream(GOOD)
-
-    assert made.layer.command_sources == {}
-    assert len(made.wakeups) < 10
-    made.passes(1_000)
-    assert (made.wakeups, made.layer.streams) == ([], {})
 
 
 @pytest.mark.parametrize(
@@ -586,15 +484,87 @@ def test_an_upstream_that_is_too_slow_ends_the_attempt(clock: Clock, limits: dic
     assert made.closed == [made.opened[0]]
 
 
-def test_a_connection_attempt_that_takes_too_long_is_cancelled(clock: Clock) -> None:
-    """The dialling is bounded; it then fails like a refused one."""
-    made = talk(script := Script(Send(), Relay(), connect_s=2.0), clock)
-    made.holds = "dial"
+# A sleep of this machine, and the proxy of a network
 
-    made.client(POST).passes(1.9)
-    assert len(script.ends) == 1
-    assert made.passes(0.2).got.startswith(b"HTTP/1.1 502")
+
+@pytest.mark.parametrize("sent", [b"", GOOD[:-1]], ids=["before the head", "in a whole body"])
+def test_what_a_sleep_cut_is_nobodys_fault(clock: Clock, sent: bytes) -> None:
+    """X68: a request that was on the wire is left alone; if it fails, it is as stale as an idle connection's: sent again, nobody blamed."""
+    made = talk(script := Script(Send(), Send(), Relay()), clock).client(POST)
+    made = made.upstream(sent) if sent else made
+    assert woken(made).closed == []
+    made.upstream_ends()
+    assert (script.ends[1].failure, script.ends[1].timed_out) == (Failure.STALE, False)
+    assert script.ends[1].why.startswith(SLEPT)
+    assert made.upstream(GOOD).got == GOOD
+    assert len(made.opened) == 2
+
+
+def test_silence_after_a_sleep_is_nobodys_fault(clock: Clock) -> None:
+    """X68: an upstream that never answers again is given up at its time-out, and asked anew."""
+    made = woken(talk(script := Script(Send(), Send(), Relay(), headers_s=3.0), clock).client(POST))
+    made.passes(3.1)
+    assert script.ends[1].failure is Failure.STALE
+    assert made.closed == [made.opened[0]]
+    assert made.upstream(GOOD).got == GOOD
+
+
+def test_a_stream_behind_the_gate_that_a_sleep_cut_is_asked_anew(clock: Clock) -> None:
+    """Its client has seen nothing of it."""
+    made = talk(script := Script(Send(), Send(), Relay(), course=Course.GATE), clock).client(POST)
+    woken(made.upstream(STREAM_HEAD + chunk(PING))).upstream_ends()
+    assert script.ends[1].failure is Failure.STALE
+
+
+def test_a_short_sleep_costs_nothing(clock: Clock) -> None:
+    """An answer that comes after all is the answer; the next attempt has not slept."""
+    made = woken(talk(script := Script(Send(), Relay(), Send(), Send(), Relay()), clock).client(POST)).upstream(GOOD)
+    assert made.got == GOOD
+    made.client(POST).upstream_ends()
+    assert script.ends[3].failure is Failure.BROKEN
+
+
+VIA: ServerSpec = ("http", ("127.0.0.1", 3128))
+TUNNEL = b"HTTP/1.1 200 Connection established\r\n\r\n"
+
+
+def proxied(script: Script, clock: Clock) -> Transcript:
+    """A client's connection whose upstream is reached through a proxy; its requests are for TLS that nobody speaks here."""
+    made = talk(script, clock)
+    made.layer.via = VIA
+    script.say = lambda flow, _: setattr(flow.request, "scheme", "https")
+    return made
+
+
+def test_a_request_for_tls_asks_the_proxy_for_a_tunnel(clock: Clock) -> None:
+    """With the upstream's address and nothing else; one without TLS goes straight."""
+    made = proxied(Script(Send()), clock).client(POST)
+    assert made.opened[0].address == VIA[1]
+    assert made.sent.startswith(b"CONNECT 127.0.0.1:9000 HTTP/1.1\r\n")
+    assert b"secret" not in made.sent
+    plain = talk(Script(Send()), clock)
+    plain.layer.via = VIA
+    assert plain.client(POST).opened[0].address == UPSTREAM
+
+
+def test_a_proxy_that_refuses_ends_the_attempt_before_anything_was_sent(clock: Clock) -> None:
+    """Row 1, in the proxy's name; the next attempt dials anew."""
+    made = proxied(script := Script(Send(), Send(), Relay()), clock).client(POST)
+    made.upstream(b"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n")
     assert script.ends[1].failure is Failure.UNREACHABLE
+    assert script.ends[1].why.startswith("your network's proxy at 127.0.0.1:3128 refused with 407")
+    assert len(made.opened) == 2
+    assert made.closed == [made.opened[0]]
+
+
+def test_a_proxy_that_says_nothing_is_given_up_in_time(clock: Clock) -> None:
+    """The time to connect is for the tunnel too; the socket that is closed is the one to the proxy."""
+    made = proxied(script := Script(Send(), Relay(), connect_s=2.0), clock).client(POST)
+    made.passes(2.1)
+    assert made.closed == [made.opened[0]]
+    made.upstream_ends()
+    assert script.ends[1].failure is Failure.UNREACHABLE
+    assert "gave no connection" in script.ends[1].why
 
 
 def test_the_gate_opens_in_time(clock: Clock) -> None:
@@ -664,29 +634,6 @@ def test_a_silent_answer_of_known_length_is_cut(clock: Clock) -> None:
 
 
 # The client
-
-
-def test_a_body_over_the_cap_is_read_and_dropped(clock: Clock) -> None:
-    """Own answer D: 413 once the body was read to its end; nothing goes upstream, and the connection lives."""
-    made = talk(script := Script(Send(), Relay(), body_mib=0.00001), clock)
-    made.client(POST.replace(b"Length: 4", b"Length: 40") + b"x" * 35)
-    assert made.got == b""
-
-    made.client(b"x")
-    assert made.got.startswith(b"HTTP/1.1 413")
-    assert (made.sent, script.exchange.answer, script.ends, script.exchange.is_logged) == (b"", "D", [], False)
-    assert made.client(POST).upstream(GOOD).got.endswith(GOOD)
-
-
-@pytest.mark.parametrize(("sent", "status"), [(POST[:-1], b"408"), (POST.replace(b": 4", b": 99") + b"x" * 40, b"413")])
-def test_a_body_that_does_not_end_is_answered(clock: Clock, sent: bytes, status: bytes) -> None:
-    """Own answer D: 408, or 413 when it was over the cap already, and the connection is closed."""
-    made = talk(script := Script(body_read_s=5.0, body_mib=0.00001), clock).client(sent)
-
-    assert made.passes(4.9).got == b""
-    assert made.passes(0.2).got.startswith(b"HTTP/1.1 " + status)
-    assert (script.exchange.answer, made.sent) == ("D", b"")
-    assert made.peer in made.closed
 
 
 @pytest.mark.parametrize("moment", ["hook", "pause", "dispatch", "stream", "dial"])
@@ -802,12 +749,21 @@ def test_an_upgraded_connection_is_left_to_mitmproxy(clock: Clock) -> None:
     assert made.closed == []
 
 
-def test_a_request_without_an_exchange_is_mitmproxys(clock: Clock) -> None:
-    """What admission never saw is served as mitmproxy serves it."""
-    made = Transcript(signer({}), clock=clock).client(POST)
+@pytest.mark.parametrize("asks", ["", "foo", "h2c", "websocket"])
+@pytest.mark.parametrize("agrees", ["", "foo", "websocket"])
+def test_an_upgrade_to_anything_but_a_websocket_is_garbage(clock: Clock, asks: str, agrees: str) -> None:
+    """Nor may an upstream leave HTTP unasked: what the client sends next would pass raw, unmasked and unsigned."""
+    version = b"Sec-WebSocket-Version: 13\r\n" if asks == agrees == "websocket" else b""
+    asked = GET.replace(b"\r\n\r\n", b"\r\nConnection: upgrade\r\nUpgrade: %s\r\n" % asks.encode() + version + b"\r\n")
+    agreed = b"HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: %s\r\n\r\n" % agrees.encode()
+    made = talk(Script(Send(), Relay(), course=Course.STREAM, path=Path.PASSED), clock).client(asked)
+    made.take()
+    made.upstream(agreed)
 
-    assert made.take().endswith(b"body")
-    assert made.upstream(GOOD).got == GOOD
+    assert (b" 101 " in made.got) is bool(version)
+    if not version:
+        assert made.got.startswith(b"HTTP/1.1 502 ")
+        assert made.client(b"raw\r\n\r\n").take() == b""
 
 
 # Whole exchanges, with the real addons
@@ -836,6 +792,46 @@ def test_a_refused_turn_streams_on_from_another_account(pool: Iterator[Pool], cl
     assert made.hooks == [
         "requestheaders", "request", "flowpool_attempt", "responseheaders", "flowpool_attempt", "responseheaders", "response",
     ]  # fmt: skip
+
+
+class Without:
+    """An addon one of whose hooks does nothing, as when it raised and mitmproxy went on."""
+
+    def __init__(self, addon: Any, hook: str) -> None:
+        self._addon, self._hook = addon, hook
+
+    def __getattr__(self, name: str) -> Any:
+        if name == self._hook:
+            raise AttributeError(name)
+        return getattr(self._addon, name)
+
+
+HOOKS = [
+    ("admit", "requestheaders"),
+    ("route", "request"),
+    ("route", "flowpool_attempt"),
+    ("limits", "responseheaders"),
+    ("route", "response"),
+    ("log", "response"),
+]
+
+
+@pytest.mark.parametrize(("part", "hook"), HOOKS)
+@pytest.mark.parametrize("target", [b"POST /v1/messages", b"GET /api/oauth/profile"])
+def test_no_hook_that_is_lost_lets_a_wrong_credential_go(clock: Clock, part: str, hook: str, target: bytes) -> None:
+    """What is pooled goes out on an account's or not at all; what is the client's goes out on its own or not at all."""
+    one = Pool("work", "home")
+    parts = {name: getattr(one, name) for name in ("admit", "limits", "route", "log")}
+    parts[part] = Without(parts[part], hook)
+    made = Transcript(one.signer, *parts.values(), clock=clock)
+    shown = f"authorization: Bearer {CLIENT_TOKEN}\r\n".encode()
+    made.client(target + b" HTTP/1.1\r\nhost: 127.0.0.1:3456\r\n" + shown + b"content-length: 2\r\n\r\n{}")
+    sent = made.take()
+
+    is_pooled = target.startswith(b"POST")
+    assert (CLIENT_TOKEN.encode() in sent) is (bool(sent) and not is_pooled)
+    assert (token("work").encode() in sent) is (bool(sent) and is_pooled)
+    assert not sent or hook not in {"requestheaders", "request", "flowpool_attempt"}
 
 
 def test_a_fault_in_reading_the_head_sends_nothing_more(
@@ -925,26 +921,6 @@ def test_what_a_client_pays_itself_counts_as_complete(clock: Clock, answer: Answ
     assert (lines[0]["ended"], lines[0]["answer"]) == ("complete", "G")
 
 
-# Putting it in place
-
-
-def test_every_http_layer_becomes_ours(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Once mitmproxy has chosen, each of its HTTP layers replays; the others stay as they are."""
-    asked: list[object] = []
-    chooser = SimpleNamespace(next_layer=asked.append)
-    master = SimpleNamespace(addons=SimpleNamespace(get={"nextlayer": chooser}.get))
-    monkeypatch.setattr(ctx, "master", master, raising=False)
-    plain = plain_layer()
-    other = replay.Deaf(plain.context)
-    chosen = layer.NextLayer(plain.context)
-
-    Replay(given_signer := signer({})).next_layer(chosen)
-    assert asked == [chosen]
-    assert [type(one) for one in (plain, other)] == [ReplayLayer, replay.Deaf]
-    assert isinstance(plain, ReplayLayer)
-    assert plain.signer is given_signer
-
-
 @pytest.mark.parametrize(("view", "saved", "keeps"), [(None, None, False), ("view", None, True), (None, "file", True)])
 def test_bodies_are_kept_for_onlookers(
     clock: Clock, monkeypatch: pytest.MonkeyPatch, view: str | None, saved: str | None, keeps: bool
@@ -956,58 +932,3 @@ def test_bodies_are_kept_for_onlookers(
 
     assert script.flow is not None
     assert (script.flow.request.raw_content == b"body") is keeps
-
-
-@pytest.mark.parametrize("case", ["open", "without a writer", "closed by itself", "of a client that is gone"])
-def test_a_forgotten_socket_is_closed(monkeypatch: pytest.MonkeyPatch, case: str) -> None:
-    """A server's socket that mitmproxy still keeps when it reports the end of the connection is closed, once."""
-    closed: list[str] = []
-    client = connection.Client(peername=("", 0), sockname=("", 0))
-    gone = connection.Server(address=("127.0.0.1", 9))
-    writer = None if case == "without a writer" else SimpleNamespace(close=lambda: closed.append("closed"))
-    transports = {} if case == "closed by itself" else {gone: SimpleNamespace(writer=writer)}
-    handlers = {} if case == "of a client that is gone" else {client.id: SimpleNamespace(transports=transports)}
-    keeper = SimpleNamespace(connections=handlers)
-    master = SimpleNamespace(addons=SimpleNamespace(get={"proxyserver": keeper}.get))
-    monkeypatch.setattr(ctx, "master", master, raising=False)
-    data = server_hooks.ServerConnectionHookData(gone, client)
-
-    for _ in range(2):
-        Replay(signer({})).server_disconnected(data)
-    assert closed == (["closed"] if case == "open" else [])
-
-
-class Sleeper:
-    """A paused request, as far as waking it goes."""
-
-    def __init__(self, number: int) -> None:
-        self.context = SimpleNamespace(client=SimpleNamespace(id=number))
-        self.due: float | None = 1e9
-
-
-def test_who_was_woken_by_another_is_not_woken_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A request that was woken while another one woke is dialling by now: a second time would cut its connection off."""
-    sleepers = [Sleeper(0), Sleeper(1)]
-    nudges: list[object] = []
-
-    class Handler:
-        async def server_event(self, event: object) -> None:
-            nudges.append(event)
-            for sleeper in sleepers:  # each asks, and dials with a deadline of its own
-                replay.PAUSED.discard(sleeper)  # type: ignore[arg-type]
-                sleeper.due = 5.0
-
-    connections = {0: Handler(), 1: Handler()}
-    proxyserver = SimpleNamespace(connections=connections)
-    addons = SimpleNamespace(get=lambda _name: proxyserver)
-    monkeypatch.setattr(ctx, "master", SimpleNamespace(addons=addons), raising=False)
-
-    async def play() -> None:
-        asyncio.get_running_loop().set_task_factory(asyncio.eager_task_factory)
-        for sleeper in sleepers:
-            replay.PAUSED.add(sleeper)  # type: ignore[arg-type]
-        replay.wake_paused()
-
-    asyncio.run(play())
-    assert len(nudges) == 1
-    assert [sleeper.due for sleeper in sleepers] == [5.0, 5.0]

@@ -159,6 +159,28 @@ def test_a_request_that_is_woken_for_nothing_waits_on() -> None:
     assert turn.rows == [("work", 13), ("work", 8)]
 
 
+def test_a_proxy_that_ends_lets_nobody_wait_for_a_recovery() -> None:
+    """Own answer I, to those who wait by then and to those who would; it is the proxy's, and no account's."""
+    pool = Pool("work")
+    waits = pool.asks().sent_on("work").gets(limit("5h", resets_in=30))
+    pool.route.turn_away()
+    for turn in (waits.pauses(25, 32, woken=True), pool.asks()):
+        turn.relays(503, "I")
+        assert turn.flow.response is not None
+        assert "x-should-retry" not in turn.flow.response.headers
+        assert turn.exchange.served is None
+    assert pool.account("work").in_flight == 0
+
+
+def test_a_proxy_that_ends_still_tries_again_what_it_has_in_flight() -> None:
+    """A short wait between two tries is part of answering."""
+    pool = Pool("work", "home")
+    pool.route.turn_away()
+    turn = pool.asks().sent_on("work").gets(throttle(3)).pauses(2.5, 3, "again").sent_on("work").streams(ok("x"))
+
+    assert turn.rows == [("work", 14), ("work", 8)]
+
+
 def test_a_short_throttle_waits_on_the_same_account() -> None:
     """Row 14: the same account is asked again after its retry-after, and the wait is charged to the budget."""
     pool = Pool("work", "home")

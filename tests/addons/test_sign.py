@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from mitmproxy import http
 
 from addons.exchange import CLIENT, Path
-from addons.sign import MASK, SECRET_HEADERS, mask
+from addons.sign import MASK, SECRET_HEADERS, forget_cookies, mask
+from providers.anthropic.placeholder import PLACEHOLDER
 from routing.words import AccountId, Kind
 from tests.addons.made import accounts, exchange, request, signer, token
 
@@ -172,6 +173,46 @@ def test_masking_hides_each_secret_in_its_place(fields: Fields) -> None:
     assert list(made.headers.fields) == [(name, MASK if is_secret(name) else value) for name, value in fields]
 
 
+shown = st.sampled_from(["{}", "Bearer {}", "bearer  {} ", "a={}; b=1", "x{}y"])
+placed = st.builds(lambda around: around.format(PLACEHOLDER).encode(), shown)
+wearing = st.tuples(st.one_of(cased([name.decode() for name in SECRET_HEADERS]), cased(["x-app", "cookies"])), placed)
+ways = st.sampled_from(
+    [
+        {},
+        {"account": CLIENT},
+        {"path": Path.PASSED, "account": CLIENT},
+        {"path": Path.PASSED, "account": CLIENT, "lacks_login": True},
+        {"path": Path.PASSED, "account": AccountId("work"), "lacks_login": True},
+        {"path": Path.PASSED, "lacks_login": True},
+    ]
+)
+
+
+@given(st.lists(st.one_of(plain, secret, wearing), max_size=8), kinds, ways)
+def test_the_placeholder_never_leaves(fields: Fields, kind: Kind, way: dict[str, Any]) -> None:
+    """In whichever header it stands, whoever pays, and also where admission took it for the client's own."""
+    assert not [value for _, value in signed(fields, kind, **way) if PLACEHOLDER.encode() in value]
+
+
+@given(st.lists(st.one_of(plain, wearing), max_size=8))
+def test_the_placeholder_never_leaves_without_an_exchange(fields: Fields) -> None:
+    """Nor does it where a fault let a request pass that admission never saw."""
+    sent = signer(accounts("work")).signed(request(headers=fields), None).headers.fields
+
+    assert not [value for _, value in sent if PLACEHOLDER.encode() in value]
+
+
+@given(heads, kinds)
+def test_what_is_on_the_primary_has_its_credential_alone(fields: Fields, kind: Kind) -> None:
+    """Of a client without a login, what is bound to an identity goes out as a pooled path does, its accept-encoding untouched."""
+    sent = signed(fields, kind, path=Path.PASSED, lacks_login=True)
+    credentials = [value for name, value in sent if is_secret(name)]
+    accepted = [field for field in fields if field[0].lower() == b"accept-encoding"]
+
+    assert [value.endswith(token("work").encode()) for value in credentials] == [True]
+    assert [field for field in sent if field[0].lower() == b"accept-encoding"] == accepted
+
+
 @pytest.mark.parametrize(
     ("url", "host"),
     [
@@ -200,3 +241,12 @@ def test_a_signer_knows_whose_secret_it_has() -> None:
 
     assert [chosen.has(AccountId(name)) for name in ("work", "home", "gone")] == [True, False, False]
     assert chosen.has(CLIENT)  # which brings its own
+
+
+def test_all_cookies_of_an_answer_are_dropped_and_nothing_else() -> None:
+    """However their names are written, and however many there are."""
+    fields = ((b"a", b"1"), (b"Set-Cookie", b"x=1"), (b"cookie", b"2"), (b"SET-COOKIE", b"y=2"), (b"A", b"3"))
+    answer = http.Response.make(200)
+    answer.headers = http.Headers(fields)
+    forget_cookies(answer)
+    assert list(answer.headers.fields) == [(b"a", b"1"), (b"cookie", b"2"), (b"A", b"3")]

@@ -23,8 +23,8 @@ from tests.routing.made import readings as some_readings
 
 TOP = ["version", "running", "pid", "listen", "strategy", "next", "accounts", "conversations", "pins", "queued"]
 ACCOUNT = [
-    "id", "name", "provider", "kind", "enabled", "rank", "reserve_5h", "reserve_week", "cap", "email", "organization", "plan",
-    "expires_at", "refresh_expires_at", "checked_at", "state", "because", "windows", "holds", "in_flight", "queued", "requests", "pressure",
+    "id", "name", "provider", "kind", "enabled", "rank", "reserve_5h", "reserve_week", "cap", "primary", "email", "organization",
+    "plan", "expires_at", "refresh_expires_at", "checked_at", "state", "because", "windows", "holds", "in_flight", "queued", "requests", "pressure",
 ]  # fmt: skip
 WINDOW = ["key", "used", "resets_at", "status", "source", "taken_at"]
 

@@ -135,7 +135,7 @@ def test_a_file_that_is_being_written_is_left_alone(tmp_path: Path, monkeypatch:
     """A half that would be valid is never told: an editor empties the file, then fills it."""
     made_looks = looks(tmp_path)
     emptied, told = threading.Event(), list[Found]()
-    plain = watch._stamp
+    plain = watch.stamp_of
 
     def stamp(path: Path) -> watch.Stamp:
         if emptied.is_set() and not path.read_bytes():  # the editor goes on while the watch looks
@@ -144,7 +144,7 @@ def test_a_file_that_is_being_written_is_left_alone(tmp_path: Path, monkeypatch:
             return seen
         return plain(path)
 
-    monkeypatch.setattr(watch, "_stamp", stamp)
+    monkeypatch.setattr(watch, "stamp_of", stamp)
 
     async def story() -> None:
         with made_looks.going():

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Self
 
+import pytest
 from mitmproxy import options
 from mitmproxy.addons.proxyserver import Proxyserver
 from mitmproxy.connection import Client, ConnectionState, Server
@@ -16,7 +17,8 @@ from mitmproxy.proxy.context import Context
 from mitmproxy.proxy.layers.http import HTTPMode
 from mitmproxy.proxy.mode_specs import ProxyMode
 
-from addons.replay import ReplayLayer
+from addons import gathering, replay, replaylayer, tunnels
+from addons.replaylayer import ReplayLayer
 from addons.sign import Signer
 from tests.addons.made import MODE
 
@@ -38,13 +40,24 @@ class Clock:
         return 1_700_000_000 + self.now
 
 
+def ticking(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """A new clock, by which all layers go."""
+    made = Clock()
+    for module in (gathering, replay, replaylayer, tunnels):
+        monkeypatch.setattr(module, "time", made)
+    return made
+
+
 class Transcript:
     """One client connection: what went in, and all that came out of it.
 
     Hooks are answered at once by the addons, but for the one named in `holds`, which waits for `answer`.
     """
 
-    def __init__(self, signer: Signer, *addons: object, clock: Clock, refuses: int = 0) -> None:
+    def __init__(
+        self, signer: Signer, *addons: object, clock: Clock, refuses: int = 0, mode: HTTPMode = HTTPMode.transparent
+    ) -> None:
+        """mode: regular, where clients come by HTTPS_PROXY."""
         self.addons, self.clock, self.refuses = addons, clock, refuses
         self._later: deque[events.Event] = deque()
         self._is_busy = False
@@ -62,8 +75,11 @@ class Transcript:
         self.peer = Client(peername=("127.0.0.1", 50_000), sockname=("127.0.0.1", 3456), timestamp_start=1.0)
         self.peer.proxy_mode, self.peer.state = ProxyMode.parse(MODE), ConnectionState.OPEN
         context = Context(self.peer, opts)
-        context.server.address = UPSTREAM
-        self.layer = ReplayLayer(context, HTTPMode.transparent)
+        if mode is HTTPMode.transparent:
+            context.server.address = UPSTREAM
+        else:
+            self.peer.proxy_mode = ProxyMode.parse("regular@127.0.0.1:3458")
+        self.layer = ReplayLayer(context, mode)
         self.layer.signer = signer
         self._feed(events.Start())
 

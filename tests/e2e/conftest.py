@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.harness import Member
+from tests.e2e.harness import Member, Settings
 from tests.e2e.pool import Pool, open_pool, ranked
 
 type Make = Callable[..., Pool]
@@ -19,8 +19,8 @@ type Make = Callable[..., Pool]
 class Shared:
     """A pool that is replaced when a test has spoiled it."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder, self._numbers = folder, itertools.count()
+    def __init__(self, folder: Path, settings: Callable[[], Settings] = dict) -> None:
+        self._folder, self._numbers, self._settings = folder, itertools.count(), settings
         self._stack = ExitStack()
         self._pool: Pool | None = None
 
@@ -28,7 +28,8 @@ class Shared:
         """A pool without holds, its upstream without scripts."""
         if self._pool is None:
             folder = self._folder / f"shared-{next(self._numbers)}"
-            self._pool = self._stack.enter_context(open_pool(folder, ranked("work", "home", "third")))
+            opened = open_pool(folder, ranked("work", "home", "third"), settings=self._settings())
+            self._pool = self._stack.enter_context(opened)
         self._pool.upstream.reset()
         self._pool.proxy.mark()
         return self._pool

@@ -76,6 +76,7 @@ FAST: dict[str, dict[str, Any]] = {
         "stream_total_s": 20,
         "body_read_s": 2,
         "gate_ms": 300,
+        "drain_s": 2,
     },
 }
 
@@ -89,6 +90,7 @@ class Member:
     kind: str = "setup-token"
     enabled: bool = True
     rank: int | None = None
+    primary: bool = False
 
     @property
     def id(self) -> str:
@@ -98,6 +100,7 @@ class Member:
     def entry(self) -> dict[str, Any]:
         """Its table in accounts.toml."""
         entry = {"id": self.id, "name": self.name, "provider": "anthropic", "kind": self.kind, "enabled": self.enabled}
+        entry |= {"primary": True} if self.primary else {}
         return entry | ({} if self.rank is None else {"rank": self.rank})
 
 
@@ -329,8 +332,10 @@ class Proxy:
         if not self._told_mode or not self.program.startswith("mitm") or "--mode" in self.args:
             return []
         config = self._config()
-        listen = config["listen"]["claude"].replace("[", "").replace("]", "")
-        return ["--mode", f"reverse:{config['providers']['anthropic']['upstream']}@{listen}"]
+        listen = {name: at.replace("[", "").replace("]", "") for name, at in config["listen"].items()}
+        modes = [f"reverse:{config['providers']['anthropic']['upstream']}@{listen['claude']}"]
+        modes += [f"regular@{listen['forward']}"] if "forward" in listen else []
+        return [part for mode in modes for part in ("--mode", mode)]
 
     def env(self) -> dict[str, str]:
         """The whole environment of the program: none of the user's."""
@@ -365,6 +370,21 @@ class Proxy:
 
     def _key(self) -> str:
         return (self.home / "control.key").read_text(encoding="utf-8").strip()
+
+    def running(self) -> dict[str, Any]:
+        """What running.json says."""
+        document: dict[str, Any] = json.loads((self.home / "running.json").read_bytes())
+        return document
+
+    @property
+    def forward(self) -> str:
+        """Where clients come by HTTPS_PROXY, as a URL."""
+        return f"http://{self.running()['listen']['forward']}"
+
+    @property
+    def ca(self) -> Path:
+        """The certificate that such clients are to trust."""
+        return Path(self.running()["ca"])
 
     def account(self, name: str) -> dict[str, Any]:
         """An account's part of the status."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import ssl
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -118,14 +119,15 @@ def open_pool(
     *,
     settings: Settings | None = None,
     args: Sequence[str] = (),
+    tls: ssl.SSLContext | None = None,
     **kwargs: Any,
 ) -> Iterator[Pool]:
     """Start an upstream and a proxy, and stop them; the test fails when the proxy's log shows that something broke.
 
-    args: UPSTREAM in them stands for the upstream's address.
+    args: UPSTREAM in them stands for the upstream's address. tls: what the upstream speaks TLS with.
     """
     client = plant(CLIENT)
-    with Upstream({member.name: token(member) for member in members} | {CLIENT: client}) as upstream:
+    with Upstream({member.name: token(member) for member in members} | {CLIENT: client}, tls=tls) as upstream:
         given = [arg.replace("UPSTREAM", upstream.url) for arg in args]
         proxy = Proxy(folder, upstream, members, settings=settings, args=given, told_mode=True, **kwargs)
         with proxy:

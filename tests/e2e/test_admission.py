@@ -32,7 +32,7 @@ def _refused(reply: Reply) -> str:
     ["evil.example", "evil.example:3456", "127.0.0.1", "127.0.0.1:1", "127.0.0.1.evil.example", "PORT.", "evil@PORT", "PORT@evil.example", ""],
 )  # fmt: skip
 def test_own_answer_e_for_a_foreign_host(shared: Pool, host: str) -> None:
-    """A Host that is not one of flowpool's is refused with the address to set, on every path; nothing goes upstream."""
+    """X113: a Host that is not one of flowpool's is refused with the address to set, on every path; nothing goes upstream."""
     host = host.replace("PORT", shared.proxy.url.removeprefix("http://"))
     for request in (shared.turn(), Request(method="GET", path="/_flowpool/health"), Request(method="GET", path="/x")):
         message = _refused(shared.ask(request.having(("Host", host))))
@@ -64,7 +64,7 @@ def test_own_hosts_are_served(shared: Pool) -> None:
     ],
 )
 def test_own_answer_e_for_another_web_page(shared: Pool, header: tuple[str, str]) -> None:
-    """A page of another origin may ask for nothing, not even health."""
+    """X113: a page of another origin may ask for nothing, not even health."""
     header = header[0], header[1].replace("PORT", shared.proxy.url.removeprefix("http://"))
     for request in (shared.turn(), Request(method="GET", path="/_flowpool/health")):
         _refused(shared.ask(request.having(header)))

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from providers.anthropic.placeholder import PLACEHOLDER
 from tests.e2e.client import Request, count_tokens, startup_check
 from tests.e2e.conftest import Make
 from tests.e2e.harness import Member
-from tests.e2e.pool import Pool, token
+from tests.e2e.pool import Pool, ranked, token
 from tests.upstream import (
     Received,
+    bad_request,
     bad_token,
     bare,
     claim_only,
     forbidden,
     login,
+    ok,
     ok_json,
     overloaded,
     payment_required,
@@ -22,7 +27,7 @@ from tests.upstream import (
     server_error,
     throttle,
 )
-from tests.upstream.answer import Headers
+from tests.upstream.answer import Answer, Headers
 from tests.upstream.asks import BETAS
 
 SETUP = Member(name="setup", secret=plant("setup"), rank=1)
@@ -154,11 +159,40 @@ def test_a_chunked_body_arrives_whole(shared: Pool) -> None:
 
 def test_an_answer_passes_to_the_byte(shared: Pool) -> None:
     """Status, header order and case, and body of a good answer reach the client as the upstream wrote them."""
-    answer = ok_json("Grüße").having(("X-Own-CASE", "1"), ("x-twice", "a"), ("Set-Cookie", "s=1"))
+    answer = ok_json("Grüße").having(("X-Own-CASE", "1"), ("x-twice", "a"))
     shared.upstream.script("work", answer)
     reply = shared.ask(shared.turn(stream=False))
     assert (reply.status, reply.body) == (200, answer.body)
     assert reply.headers == (*answer.headers, ("content-length", str(len(answer.body))))
+
+
+COOKIES = (("Set-Cookie", "__cf_bm=planted-cookie; path=/; Secure; HttpOnly"), ("set-cookie", "_cfuvid=planted-cookie"))
+
+
+def _cookieless(pool: Pool, request: Request, answer: Answer) -> None:
+    """Fail unless the client gets the answer to the byte, but for its cookies, which nothing keeps."""
+    reply = pool.ask(request)
+    assert (reply.status, reply.body) == (answer.status, answer.body)
+    assert [pair for pair in reply.headers if pair in answer.headers] == list(answer.headers)
+    assert "planted-cookie" not in repr(reply.headers)
+    assert not pool.proxy.leaks("planted-cookie")
+
+
+@pytest.mark.parametrize("answer", [ok_json("x"), ok("x"), bad_request()], ids=["whole", "a stream", "a refusal"])
+def test_an_account_s_cookies_stay_here(make: Make, answer: Answer) -> None:
+    """What an account's answer sets would go out with the next account's request, from a client that keeps cookies."""
+    pool = make(members=ranked("work"))
+    pool.upstream.script("work", answer.having(*COOKIES))
+    assert {pair[0] for pair in COOKIES} <= {name for name, _ in answer.having(*COOKIES).headers}
+    _cookieless(pool, pool.turn(stream=answer.body.startswith(b"event")), answer)
+
+
+def test_the_primary_s_cookies_stay_here(make: Make) -> None:
+    """So do those that are set for whoever asks as the primary."""
+    pool = make(members=[replace(*ranked("home"), primary=True)])
+    answer = ok_json("x")
+    pool.upstream.script("home", answer.having(*COOKIES), path="/v1/files")
+    _cookieless(pool, Request(path="/v1/files", headers=(("Authorization", f"Bearer {PLACEHOLDER}"),)), answer)
 
 
 # -- side calls ----------------------------------------------------------------------------------------------------

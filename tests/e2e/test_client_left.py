@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -145,7 +146,7 @@ STORIES = {  # what the pool meets while the client leaves: answers of work, and
 
 @pytest.mark.parametrize("seed", range(6))
 def test_row_7_at_any_moment(shared: Pool, seed: int) -> None:
-    """In the head, in the body, before, within or behind the answer, in a pause: wherever it leaves, nothing stays behind."""
+    """X67: in the head, in the body, before, within or behind the answer, in a pause: wherever it leaves, nothing stays behind."""
     chance = random.Random(seed)  # noqa: S311  # repeatable
     for _ in range(12):
         story = chance.choice([*STORIES])
@@ -168,3 +169,29 @@ def test_row_7_at_any_moment(shared: Pool, seed: int) -> None:
     assert shared.holds() == {}
     assert shared.ask(shared.turn()).text == "This is work speaking."
     assert shared.upstream.open_connections <= 3
+
+
+def test_x67_two_hundred_clients_that_leave_leave_nothing(shared: Pool) -> None:
+    """X67: two hundred leave at random points, eight at a time; then no lease, hold or connection is left, and the next is served."""
+    for name in ("work", "home", "third"):
+        shared.upstream.default(name, ok("One two three four five.").gap(0.001))
+
+    def leave(seed: int) -> None:
+        chance = random.Random(seed)  # noqa: S311  # repeatable
+        request = shared.turn()
+        data = request.head(shared.proxy.url.removeprefix("http://")) + request.body
+        with shared.client() as client:
+            client.write(data[: chance.randrange(1, 3 * len(data))])  # two in three send all of it
+            client.take(chance.choice([1, 300, 900, 100_000]), timeout=chance.choice([0.01, 0.05, 0.2, 0.4]))
+            _leave(client, chance.choice(WAYS))
+
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(leave, range(200)))
+    shared.settle()
+    for received in shared.upstream.requests:
+        received.fate.wait()
+    account = shared.proxy.account("work")
+    assert (account["in_flight"], account["state"], shared.holds()) == (0, "healthy", {})
+    assert len(shared.upstream.requests) > 50
+    assert shared.upstream.open_connections <= 8
+    assert shared.ask(shared.turn()).status == 200

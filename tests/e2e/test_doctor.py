@@ -1,4 +1,4 @@
-"""`flowpool doctor` on six homes: each is shown in docs/doctor.md to the letter, but for paths, numbers and versions."""
+"""`flowpool doctor` on seven homes: each is shown in docs/doctor.md to the letter, but for paths, numbers and versions."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ from pathlib import Path
 import pytest
 
 from credentials.file import FileStore
+from home import running
+from home.checks import Address
+from home.running import Running
 from home.version import version
 from tests.e2e.harness import ROOT, Member, Proxy
 from tests.upstream import Upstream, as_json, closed_port, expired, login, org_not_allowed, plant, revoked
@@ -147,6 +150,20 @@ def trap(case: Case) -> int:
     return 0
 
 
+def killed(case: Case) -> int:
+    """The proxy was killed, and so was a login; Claude Code's settings still lead to the pool."""
+    case.write(work=case.knows("work"))
+    settings = case.proxy.user / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text(json.dumps({"env": {"ANTHROPIC_BASE_URL": f"http://127.0.0.1:{case.port}"}}))
+    child = subprocess.Popen(["true"])
+    child.wait()
+    listen = {"claude": Address(host="127.0.0.1", port=case.port)}
+    running.write(case.proxy.home / "running.json", Running(pid=child.pid, listen=listen, started=datetime.now(UTC)))
+    (case.proxy.home / ".flowpool-login-k2x").touch()
+    return 1
+
+
 CASES: dict[str, Callable[[Case], int]] = {
     "All is well": healthy,
     "No keyring": no_keyring,
@@ -154,6 +171,7 @@ CASES: dict[str, Callable[[Case], int]] = {
     "Tokens that are refused": refused,
     "The port is taken": taken,
     "A key in the environment": trap,
+    "What killed programs left": killed,
 }
 
 

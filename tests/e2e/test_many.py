@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import re
+import signal
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -137,7 +142,7 @@ def test_pipelined_requests_are_answered_in_order(shared: Pool) -> None:
 
 
 def test_two_hundred_large_refusals_leave_nothing_behind(shared: Pool) -> None:
-    """50 kB of refusal two hundred times over four connections: leases and upstream connections do not pile up."""
+    """X70: 50 kB of refusal two hundred times over four connections: leases and upstream connections do not pile up."""
     shared.upstream.default("work", padded(bare(), 50_000))
 
     def run(_: int) -> list[int]:
@@ -151,6 +156,48 @@ def test_two_hundred_large_refusals_leave_nothing_behind(shared: Pool) -> None:
     shared.settle()
     assert shared.upstream.open_connections <= 8
     assert shared.holds() == {}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems tell a process's memory in other ways")
+def test_x70_large_refusals_are_not_kept_in_memory(make: Make) -> None:
+    """X70: of 150 discarded bodies of 200 kB, 30 MB in all, nothing stays once the proxy has warmed up."""
+    pool = make("work", "home")
+    pool.upstream.default("work", padded(bare(), 200_000))
+
+    def run(count: int) -> None:
+        with Client(pool.proxy.url) as client:
+            assert {client.ask(pool.turn()).status for _ in range(count)} == {200}
+
+    def resident() -> int:
+        found = re.search(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{pool.proxy.pid}/status").read_text())
+        assert found is not None
+        return int(found[1])
+
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(run, [50, 50]))
+        before = resident()
+        list(threads.map(run, [75, 75]))
+    assert len(pool.upstream.requests.to("work")) >= 250
+    assert resident() - before < 10_000
+
+
+def test_x71_nothing_of_a_request_outlives_it(make: Make) -> None:
+    """X71: one client connection carries 120 requests of all kinds; of their flows, exchanges and streams none stays while it is open."""
+    pool = make("work", "home", args=("-s", str(Path(__file__).with_name("census.py"))))
+    answers = [answer for answer, _ in MIXED if answer is not None]
+    with pool.client() as client:
+        for at in range(120):
+            pool.upstream.script("work", answers[at % len(answers)])
+            client.ask(count_tokens(pool.token) if at % 5 == 0 else pool.turn(stream=at % 2 == 0))
+            if at % 5 == 0:
+                pool.upstream.reset()
+        pool.upstream.reset()
+        pool.proxy.mark()
+        os.kill(pool.proxy.pid, signal.SIGUSR1)
+        alive = {kind: int(count) for kind, count in re.findall(r"(\w+)=(\d+)", pool.proxy.wait_log(r"census: .*\."))}
+        assert alive.keys() == {"HTTPFlow", "Exchange", "ReplayStream", "known"}
+        assert max(alive.values()) <= 2, alive
+        assert client.ask(pool.turn()).status == 200
 
 
 @pytest.mark.parametrize("count", [12])

@@ -29,6 +29,7 @@ def test_accounts_are_listed_for_people_and_programs(shell: Shell) -> None:
             "reserve_5h": 0.0,
             "reserve_week": 0.0,
             "cap": None,
+            "primary": False,
             "email": None,
             "organization": None,
             "plan": None,

@@ -75,6 +75,8 @@ def test_they_move_there_and_back(shell: Shell, ring: Path) -> None:
     )
     assert (in_ring(ring), in_file(shell)) == (set(), BOTH)
     assert "home: readable" in shell.run("credentials").stdout
+    again = shell.run("credentials", "move", "file")
+    assert (again.stdout, again.stderr) == ("the secrets of 2 accounts are in secrets.json already\n", moved.stderr)
     moved = shell.run("credentials", "move", "keyring")
     assert (moved.stdout, moved.stderr) == ("the secrets of 2 accounts are in the system's keyring now\n", "")
     assert (in_ring(ring), in_file(shell)) == (BOTH, set())
@@ -112,6 +114,20 @@ def test_without_a_keyring_nothing_moves(shell: Shell) -> None:
     assert said.startswith("flowpool: keyring.backends.fail.Keyring is no keyring")
     assert said.count("\n") == 1
     assert (shell.home / "secrets.json").read_bytes() == before
+
+
+def test_what_is_in_the_file_already_needs_no_keyring(shell: Shell) -> None:
+    """There is nothing to look for elsewhere, unless one is not there, or the keyring is what config.toml names."""
+    assert shell.run("credentials", "move", "file").stdout == "there is no secret to move\n"
+    for name in ("work", "home"):
+        shell.add(name)
+    moved = shell.run("credentials", "move", "file")
+    assert (moved.stdout, moved.stderr) == ("the secrets of 2 accounts are in secrets.json already\n", "")
+    backend(shell, "keyring")
+    assert " is no keyring" in shell.run("credentials", "move", "file", code=2).stderr
+    backend(shell, "auto")
+    FileStore(shell.home / "secrets.json").delete(book.load(shell.home / "accounts.toml")[0].id)
+    assert " is no keyring" in shell.run("credentials", "move", "file", code=2).stderr
 
 
 def test_an_account_without_a_secret_is_named(shell: Shell, ring: Path) -> None:

@@ -44,7 +44,7 @@ PARTS = [  # of a home with one account, in order
         "exposure",
         "clock",
     ),
-    *("account", "claude", "codex", "environment", "mitmproxy.yaml", "owners", "duplicates", "other users"),
+    *("account", "claude", "codex", "service", "environment", "mitmproxy.yaml", "owners", "duplicates", "other users"),
 ]
 
 
@@ -95,7 +95,7 @@ def test_many_accounts_take_no_longer_than_one(nowhere: Shell, monkeypatch: pyte
         FileStore(nowhere.home / "secrets.json").put(one, parse("setup-token", planted(one)))
     everybody = threading.Barrier(41)
 
-    def hang(_: str, account: Account, *_rest: object) -> Finding:
+    def hang(_: str, account: Account, *_rest: object, **_named: object) -> Finding:
         everybody.wait(10)
         return ok("account", "valid", account=account.name)
 
@@ -227,7 +227,7 @@ def test_nothing_asks_windows_for_its_name() -> None:
 def test_a_fault_of_our_own_hides_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A check that breaks is one line, and the others have theirs."""
 
-    def broken() -> None:
+    def broken(**_: object) -> None:
         raise ZeroDivisionError
 
     def forbidden(_: Home) -> None:
@@ -236,7 +236,7 @@ def test_a_fault_of_our_own_hides_nothing(monkeypatch: pytest.MonkeyPatch, tmp_p
     monkeypatch.setattr("flowpool.findings.people.others", broken)
     monkeypatch.setattr("flowpool.findings.folders.folders", forbidden)
     monkeypatch.setattr(os, "environ", dict(os.environ) | {"CLAUDE_CONFIG_DIR": str(tmp_path)})
-    monkeypatch.setattr("flowpool.findings.clock.clock", lambda _: [])
+    monkeypatch.setattr("flowpool.findings.clock.clock", lambda *_: [])
     found = doctor.examine(Home(config_folder=tmp_path, state_folder=tmp_path))
 
     assert [one.part for one in found][-1] == "doctor"
@@ -246,3 +246,34 @@ def test_a_fault_of_our_own_hides_nothing(monkeypatch: pytest.MonkeyPatch, tmp_p
     (folders,) = [one for one in found[:-1] if one.part == "doctor"]
     assert (folders.message, folders.mend) == ("/home/ann/x y: Permission denied", "ls -ld '/home/ann/x y'")
     assert len(found) > 10
+
+
+def test_without_fix_what_is_left_over_is_named(nowhere: Shell) -> None:
+    """And stays, to the byte; with it each thing is taken away, and said, before all is looked at."""
+    (nowhere.home / "running.json").write_text("{")
+    (nowhere.home / ".flowpool-login-x").mkdir()
+    before = files(nowhere.home)
+    found = [one for one in json.loads(nowhere.run("doctor", "--json").stdout)["parts"] if one["part"] == "leftovers"]
+    assert [one["mend"] for one in found] == ["flowpool doctor --fix"] * 2
+    assert files(nowhere.home) == before
+
+    done = json.loads(nowhere.run("doctor", "--fix", "--json").stdout)["parts"]
+    assert [(one["level"], one["message"]) for one in done if one["part"] == "fixed"] == [
+        ("ok", f"removed {nowhere.home / 'running.json'}"),
+        ("ok", f"removed {nowhere.home / '.flowpool-login-x'}"),
+    ]
+    assert [one["part"] for one in done][2:] == PARTS
+    assert nowhere.run("doctor", "--fix").stdout.splitlines()[0].endswith("there was nothing to undo or to remove")
+
+
+def test_x99_settings_that_lead_to_a_dead_proxy(nowhere: Shell) -> None:
+    """That fails, and is said with both ways out: until the settings are as before."""
+    settings = nowhere.home / ".claude" / "settings.json"
+    nowhere.run("connect")
+    out = nowhere.run("doctor", code=1).stdout
+    assert f"{settings} points Claude Code at the pool, where no proxy runs" in out
+    assert "undo that with `flowpool disconnect`; run: flowpool start" in out
+    nowhere.run("disconnect")
+
+    assert "connect" not in levels(nowhere.run("doctor", "--json").stdout)
+    assert not settings.exists()

@@ -89,7 +89,7 @@ def test_it_is_what_was_asked_on_accounts_as_large_as_they_seem(home: Home) -> N
 def test_only_the_last_days_count(home: Home) -> None:
     """What is older might be of other habits."""
     filled(home)
-    with pytest.raises(Failure, match=r"no answered request of the last 1 days is known; .*flowpool serve"):
+    with pytest.raises(Failure, match=r"no answered request of the last 1 days is known; .*flowpool run"):
         history(home, 1, NOW + timedelta(days=2))
 
 

@@ -1,10 +1,22 @@
 """What `flowpool login` says before and after the vendor's program runs; tests/e2e/test_login.py drives it on a terminal."""
 
+import os
+import sys
 from pathlib import Path
 
 from home import accounts as book
-from tests.flowpool.cli import PLANTED, Shell
+from tests.flowpool.cli import PLANTED, ROOT, Shell
 from tests.flowpool.proxy import listening, reply
+from tests.terminal import Terminal
+
+
+def at_a_terminal(shell: Shell, *arguments: str) -> str:
+    """Run `flowpool login ARGUMENTS`, which fails; return all that was on the terminal."""
+    environ = {"PATH": os.defpath, "HOME": str(shell.home), "FLOWPOOL_HOME": str(shell.home)}
+    environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
+    with Terminal([sys.executable, "-m", "flowpool", "login", *arguments], environ, ROOT) as terminal:
+        shell.shown.append(terminal.end(1))
+    return shell.shown[-1]
 
 
 def test_without_the_program_there_is_how_to_get_it(shell: Shell, tmp_path: Path) -> None:
@@ -37,6 +49,20 @@ def test_a_setup_token_needs_a_terminal(shell: Shell) -> None:
         "flowpool: `claude setup-token` needs a terminal; where you have its token, "
         "run: flowpool add work --kind setup-token\n"
     )
+
+
+def test_a_login_needs_a_terminal(shell: Shell, tmp_path: Path) -> None:
+    """Without one nobody can paste a code, and `claude` would wait for ever: it is not started, whatever the pipe has."""
+    program, started = tmp_path / "claude", tmp_path / "started"
+    program.write_text(f"#!/bin/sh\n> {started}\n")
+    program.chmod(0o700)
+    for given in ("", "garbage\n"):
+        assert shell.run("login", "work", "--claude", str(program), given=given, code=1).stderr == (
+            "flowpool: `claude auth login` needs a terminal; it waits there for a code, or for your browser; "
+            f"in one, run: flowpool login work --claude {program}\n"
+        )
+
+    assert not started.exists()
 
 
 def test_a_key_may_come_from_a_pipe(shell: Shell) -> None:
@@ -75,9 +101,9 @@ def test_what_is_no_key_is_told_with_this_command(shell: Shell) -> None:
 
 def test_the_program_is_named_again(shell: Shell) -> None:
     """What is copied runs the same program, which need not be on the PATH."""
-    err = shell.run("login", "work", "--claude", "/bin/false", code=1).stderr
+    shown = at_a_terminal(shell, "work", "--claude", "/bin/false")
 
-    assert err.endswith("nothing was saved; run: flowpool login work --claude /bin/false\n")
+    assert shown.endswith("nothing was saved; run: flowpool login work --claude /bin/false\n")
 
 
 def test_what_cannot_be_read_is_told_without_its_path(shell: Shell, tmp_path: Path) -> None:
@@ -85,6 +111,6 @@ def test_what_cannot_be_read_is_told_without_its_path(shell: Shell, tmp_path: Pa
     program = tmp_path / "claude"
     program.write_text('#!/bin/sh\n[ "$2" = --help ] || mkdir "$CLAUDE_CONFIG_DIR/.credentials.json"\n')
     program.chmod(0o700)
-    err = shell.run("login", "--claude", str(program), code=1).stderr
+    shown = at_a_terminal(shell, "--claude", str(program))
 
-    assert err.endswith(f"flowpool: what `claude` left: not a plain file; run: flowpool login --claude {program}\n")
+    assert shown.endswith(f"flowpool: what `claude` left: not a plain file; run: flowpool login --claude {program}\n")

@@ -50,6 +50,25 @@ def test_wrong_usage_exits_2_and_echoes_no_secret(shell: Shell, arguments: tuple
     assert "hunter" not in err
 
 
+MISUSED = {  # what is typed, and the usage that is shown
+    ("pin", "--session"): "flowpool pin [OPTIONS]",
+    ("logs", "-n"): "flowpool logs [OPTIONS]",
+    ("accounts", "export", "--passphrase-file"): "flowpool accounts export [OPTIONS]",
+    ("why",): "flowpool why [OPTIONS] ID|last",
+    ("credentials", "move"): "flowpool credentials move [OPTIONS]",
+    ("--wrong",): "flowpool [OPTIONS] COMMAND",
+}
+
+
+@pytest.mark.parametrize("arguments", MISUSED)
+def test_wrong_usage_shows_the_right_one(shell: Shell, arguments: tuple[str, ...]) -> None:
+    """Of the command that was meant, with where there is more; also where an option's value is missing."""
+    usage, more, *_ = shell.run(*arguments, code=2).stderr.splitlines()
+
+    assert usage.startswith(f"Usage: {MISUSED[arguments]}")
+    assert more == f"Try '{MISUSED[arguments].partition(' [')[0]} --help' for help."
+
+
 @pytest.mark.parametrize(
     ("extra", "says"),
     [
@@ -69,7 +88,6 @@ UNKNOWN = [
     ("list", "there is no command list; did you mean accounts?"),
     ("ls", "there is no command ls; did you mean accounts?"),
     ("delete", "there is no command delete; did you mean remove?"),
-    ("start", "there is no command start; did you mean serve?"),
     ("logni", "there is no command logni; did you mean login?"),
     ("zz", f"there is no command zz; there are: {', '.join(COMMANDS)}"),
     ("\x1b[2J", f"there is no command (hidden); there are: {', '.join(COMMANDS)}"),

@@ -91,7 +91,7 @@ def test_what_the_proxy_does_not_remember_comes_from_the_state(shell: Shell) -> 
 
 def test_following_needs_a_proxy(shell: Shell) -> None:
     """Nothing would ever come."""
-    assert "no proxy is running; start it with: flowpool serve" in shell.run("requests", "--follow", code=1).stderr
+    assert "no proxy is running; start it with: flowpool start" in shell.run("requests", "--follow", code=1).stderr
 
 
 def test_following_prints_each_request_once(shell: Shell) -> None:

@@ -16,7 +16,7 @@ def test_without_a_proxy_it_tells_what_the_files_know(shell: Shell) -> None:
 
     assert (found["running"], found["pid"], found["listen"]) == (False, None, {"claude": "127.0.0.1:3456"})
     assert [(one["name"], one["state"]) for one in found["accounts"]] == [("work", "unmeasured")]
-    assert "not running; start it with: flowpool serve" in shell.run("status").stdout
+    assert "not running; start it with: flowpool start" in shell.run("status").stdout
 
 
 def test_the_running_proxy_is_asked_with_the_key(shell: Shell) -> None:
@@ -35,7 +35,7 @@ def test_the_running_proxy_is_asked_with_the_key(shell: Shell) -> None:
 
 def test_a_config_that_was_changed_meanwhile_is_said(shell: Shell) -> None:
     """In a line, and among the notices of the document."""
-    line = "config.toml was changed since the proxy started; restart it to take it up"
+    line = "config.toml was changed since the proxy took it up; run: flowpool restart"
     with listening(reply(json.dumps(FULL).encode()), []) as address:
         announce(shell.home, address)
         path = shell.home / "running.json"
@@ -84,7 +84,7 @@ def test_a_missing_or_exposed_key_is_said(shell: Shell) -> None:
         (shell.home / "control.key").chmod(0o644)
         assert "run: chmod 600" in shell.run("status", code=1).stderr
         (shell.home / "control.key").unlink()
-        assert "start the proxy again" in shell.run("status", code=1).stderr
+        assert "flowpool stop, then flowpool start" in shell.run("status", code=1).stderr
 
     assert heard == []
 

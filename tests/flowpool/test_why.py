@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from home.bodies import name_of
 from home.state.state import State
 from tests.flowpool.cli import Shell
 from tests.flowpool.pictures import LINE, STORY
@@ -115,13 +116,29 @@ def test_a_beginning_that_fits_several_asks_for_more(shell: Shell) -> None:
     assert all(name in error for name in ("0000aaaa1111", "0000cccc3333", "0000dddd4444", "give more letters"))
 
 
+def test_the_file_of_all_that_was_said_is_named(shell: Shell) -> None:
+    """Where there is one; nothing of it, nor a broken config.toml, keeps the story from being told."""
+    remembered(shell.home, LINE, told=True)
+    folder = shell.home / "bodies"
+    folder.mkdir()
+    (shell.home / "config.toml").write_text(f'version = 1\nlog.bodies = "{folder}"\n')
+    assert "file" not in json.loads(shell.run("why", "last", "--json").stdout)
+    file = folder / name_of(datetime.fromisoformat(LINE["at"]), LINE["id"])
+    file.write_text("all of it")
+
+    assert json.loads(shell.run("why", "last", "--json").stdout) == STORY | KEPT | {"file": str(file)}
+    assert shell.run("why", "last").stdout.splitlines()[-1] == f"all that was said: {file}"
+    (shell.home / "config.toml").write_text("no such = thing")
+    assert json.loads(shell.run("why", "last", "--json").stdout) == STORY | KEPT
+
+
 @pytest.mark.parametrize("asked", ["abc", "abcd"])
 def test_an_unknown_request_is_one_line_that_says_how_ids_are_listed(shell: Shell, asked: str) -> None:
     """With a proxy and without one, with a state and without."""
     for _ in range(2):
         error = shell.run("why", asked, code=1).stderr
         assert error.count("\n") == 1
-        assert "run: flowpool requests -n 500, or flowpool logs" in error
+        assert "run: flowpool requests -n 500, or flowpool logs --all" in error
         with listening(answer(), []) as address:
             announce(shell.home, address)
             assert shell.run("why", asked, code=1).stderr == error

@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,7 @@ HOME = Account(id=AccountId("b2"), name="home", provider="anthropic", kind=Kind.
 LETTERS = "abcxyz0189"
 NAMES = st.builds(str.__add__, st.sampled_from(LETTERS), st.text(f"{LETTERS}._-", max_size=31))
 FACTS = st.text(st.characters(categories=("L", "N", "P")), max_size=9)
-ACCOUNTS = st.lists(
+LISTS = st.lists(
     st.builds(
         Account,
         id=st.text("abyzAZ09_-", min_size=1, max_size=64).map(AccountId),
@@ -39,7 +40,12 @@ ACCOUNTS = st.lists(
     ),
     max_size=5,
     unique_by=(lambda account: account.id, lambda account: account.name),
-).map(tuple)
+)
+ACCOUNTS = st.builds(  # at most one is the primary
+    lambda known, at: tuple(replace(one, primary=index == at) for index, one in enumerate(known)),
+    LISTS,
+    st.integers(-1, 4),
+)
 
 
 @given(known=ACCOUNTS)
@@ -91,6 +97,12 @@ CASES = [  # text, what the message says
     (text(reserve_5h="1"), ":8: accounts.reserve_5h: must be a number from 0"),
     (text(reserve_week="-0.1"), ":8: accounts.reserve_week: must be a number from 0"),
     (text(reserve_week="true"), ":8: accounts.reserve_week: must be a number from 0"),
+    (text(primary="1"), ":8: accounts.primary: must be true or false"),
+    (text(enabled="1"), ":7: accounts.enabled: must be true or false"),
+    (
+        text(primary="true") + text(id='"a2"', name='"home"', primary="true").removeprefix("version = 1\n"),
+        ":15: accounts.primary: is true twice; keep it for one account",
+    ),
     (text(cap="0"), ":8: accounts.cap: must be a whole number from 1 to 10000"),
     (text(cap="true"), ":8: accounts.cap: must be a whole number from 1"),
     (text(cap="1.5"), ":8: accounts.cap: must be a whole number from 1"),

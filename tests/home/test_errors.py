@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from home.errors import AccountsError, ControlKeyError, Fault, FolderError, SettingsError
+from home.errors import AccountsError, ControlKeyError, Fault, FolderError, RelativeHomeError, SettingsError
 
 PATH = Path("config.toml")
 
@@ -35,5 +35,5 @@ def test_wrong_files_of_the_person_exit_with_2() -> None:
     fault = Fault(key="", line=None, message="x")
 
     assert (SettingsError(PATH, (fault,)).exit_code, AccountsError(PATH, fault).exit_code) == (2, 2)
-    assert FolderError(PATH, OSError()).exit_code == 2
+    assert FolderError(PATH, OSError()).exit_code == RelativeHomeError("pool").exit_code == 2
     assert ControlKeyError(PATH).exit_code == 1

@@ -68,3 +68,17 @@ def test_a_dialog_that_nobody_answers_ends(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("PATH", str(tmp_path / "nowhere"))
     with pytest.raises(KeychainError, match="No such file"):
         keychain.read("x")
+
+
+@pytest.mark.parametrize(("code", "wanted"), [(0, True), (44, False)])
+def test_whether_it_is_there_is_asked_without_a_look(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, wanted: bool
+) -> None:
+    """No person is asked to allow that; another code tells nothing."""
+    notes = standin(tmp_path, monkeypatch, f"exit {code}")
+    assert keychain.has("x") == wanted
+    assert notes.read_text().splitlines() == ["find-generic-password", "-s", "x"]
+
+    standin(tmp_path, monkeypatch, "exit 36")
+    with pytest.raises(KeychainError):
+        keychain.has("x")

@@ -1,12 +1,14 @@
 """Files are where the design says."""
 
+import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from home.errors import FolderError
+from home.errors import FolderError, RelativeHomeError
 from home.paths import VARIABLE, Home
 
 ROOT = Path(__file__).parents[2]
@@ -40,11 +42,24 @@ def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
         assert str(met.value).endswith(f"; set FLOWPOOL_HOME to another, or run: ls -ld '{tmp_path / 'a'}'")
 
 
-def test_a_relative_home_becomes_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A later change of folder does not move the home."""
+@pytest.mark.parametrize("given", ["pool", "./my pool", ".", "../pool"])
+def test_a_relative_home_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str) -> None:
+    """In another folder it would be another pool, without a word; what was meant here can be copied."""
     monkeypatch.chdir(tmp_path)
+    with pytest.raises(RelativeHomeError) as met:
+        Home.find({"FLOWPOOL_HOME": given})
 
-    assert Home.find({"FLOWPOOL_HOME": "pool"}).config == tmp_path / "pool" / "config.toml"
+    meant = shlex.split(str(met.value).partition("; run: export FLOWPOOL_HOME=")[2])
+    assert meant == [os.path.normpath(tmp_path / given)]
+    assert Home.find({"FLOWPOOL_HOME": meant[0]}).config_folder == Path(meant[0])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_home_below_a_persons_own_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a shell has not made whole is."""
+    monkeypatch.setenv("HOME", "/home/ann")
+
+    assert Home.find({"FLOWPOOL_HOME": "~/pool"}).config == Path("/home/ann/pool/config.toml")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="XDG folders")

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from home import running
+from home import processes, running
 from home.checks import Address
 from home.running import Running
 
@@ -30,7 +30,17 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
         "listen": {"claude": "[::1]:3456"},
         "started": "2026-01-05T12:00:00+00:00",
         "config": "",
+        "born": "",
+        "ca": "",
     }
+
+
+def test_both_listeners_and_the_certificate_are_read(tmp_path: Path) -> None:
+    """Where clients come by HTTPS_PROXY, and whom they are to trust there."""
+    listen = {"claude": Address(host="127.0.0.1", port=3456), "forward": Address(host="127.0.0.1", port=3458)}
+    both = replace(OURS, listen=listen, ca="/x/mitmproxy-ca-cert.pem")
+    running.write(tmp_path / "x", both)
+    assert running.read(tmp_path / "x") == both
 
 
 def test_a_changed_config_is_noticed(tmp_path: Path) -> None:
@@ -131,3 +141,16 @@ def test_somebody_elses_process_lives(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "kill", refuse)
 
     assert running.is_alive(1)
+
+
+def test_another_process_of_the_same_id_is_no_proxy(tmp_path: Path) -> None:
+    """X109: the file of a process that was born at another time is what is left of one that has ended."""
+    path = tmp_path / "x"
+    born = replace(OURS, born=processes.born(os.getpid()))
+    running.write(path, born)
+    assert running.read(path) == born
+    stale = replace(OURS, born="1")
+    running.write(path, stale)
+    assert running.read(path) is None
+    assert running.left(path) == stale
+    assert (running.is_there(born), running.is_there(stale), running.is_there(OURS)) == (True, False, True)

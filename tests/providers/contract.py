@@ -38,6 +38,14 @@ class ProviderContract:
         assert self.provider.is_misplaced(wrong)
         assert not self.provider.is_pooled(self.other)
         assert not self.provider.is_misplaced(self.other)
+        assert not self.provider.is_foreign(self.pooled)
+        assert not self.provider.is_foreign(self.other)
+
+    def test_hosts(self) -> None:
+        """Each is a bare name that nobody else on the list has, written as names are compared."""
+        assert self.provider.hosts
+        assert all(host == host.lower().strip(".") and ":" not in host and "." in host for host in self.provider.hosts)
+        assert not [one for one in KNOWN if one is not self.provider and one.hosts & self.provider.hosts]
 
     @shared
     @given(body=st.binary(max_size=200), headers=st.dictionaries(NAMES, st.text(max_size=20), max_size=4))

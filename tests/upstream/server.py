@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
+import ssl
 import threading
 import time
 from collections import defaultdict, deque
@@ -32,14 +33,20 @@ class Upstream:
     """A fake of api.anthropic.com, told what to answer per account.
 
     accounts: credential text by account name. strict: refuse an OAuth token without its beta, or in x-api-key, as the
-    vendor does. keep_bodies: False for long runs, where size and digest are enough.
+    vendor does. keep_bodies: False for long runs, where size and digest are enough. tls: what it speaks TLS with; None: plain http.
 
         with Upstream({"work": plant("work")}) as upstream:
             upstream.script("work", limit("7d"), ok("hello"))
     """
 
     def __init__(
-        self, accounts: Mapping[str, str] | None = None, *, port: int = 0, strict: bool = True, keep_bodies: bool = True
+        self,
+        accounts: Mapping[str, str] | None = None,
+        *,
+        port: int = 0,
+        strict: bool = True,
+        keep_bodies: bool = True,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
         self.requests = Log()
         self.faults: list[str] = []
@@ -51,7 +58,7 @@ class Upstream:
         self._greetings: deque[tuple[Act, ...]] = deque()
         self._gates: dict[str, Gate] = {}
         self._wires: set[Wire] = set()
-        self._port = port
+        self._port, self._tls = port, tls
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="upstream", daemon=True)
         self._server: asyncio.Server | None = None
@@ -120,7 +127,7 @@ class Upstream:
     @property
     def url(self) -> str:
         """Its base URL."""
-        return f"http://127.0.0.1:{self._port}"
+        return f"{'https' if self._tls else 'http'}://127.0.0.1:{self._port}"
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -163,7 +170,7 @@ class Upstream:
 
     async def _listen(self) -> None:
         self._server = await self._loop.create_server(
-            self._wire, "127.0.0.1", self._port, reuse_address=True, backlog=512
+            self._wire, "127.0.0.1", self._port, reuse_address=True, backlog=512, ssl=self._tls
         )
         self._port = self._server.sockets[0].getsockname()[1]
 
@@ -174,10 +181,13 @@ class Upstream:
 
     async def _close(self) -> None:
         await self._deafen()
-        tasks = [wire.task for wire in self._wires if wire.task is not None]
+        wires = list(self._wires)
+        tasks = [wire.task for wire in wires if wire.task is not None]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        for wire in wires if self._tls else ():
+            wire.abort()  # TLS would wait for its peer's last word
         await asyncio.sleep(0)  # transports close in the loop's next round
 
     # -- one connection ----------------------------------------------------------------------------------------

@@ -55,7 +55,8 @@ class Wire(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
-        transport.set_write_buffer_limits(high=0)  # "written" means: the kernel has it
+        if transport.get_extra_info("sslcontext") is None:  # with TLS asyncio would pause for good
+            transport.set_write_buffer_limits(high=0)  # "written" means: the kernel has it
         self._writable.set()
         self.task = asyncio.ensure_future(self._run())
 
@@ -173,6 +174,10 @@ class Wire(asyncio.Protocol):
         """Cut the connection with a TCP reset."""
         sock: socket.socket = self._transport.get_extra_info("socket")
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self._transport.abort()
+
+    def abort(self) -> None:
+        """End the connection at once, whatever is still under way."""
         self._transport.abort()
 
     def close(self) -> None:

@@ -49,7 +49,7 @@ def test_an_open_folder_is_a_warning(home: Home, mode: int) -> None:
     assert (found.level, found.mend) == (Level.WARN, f"chmod 700 {home.state_folder}")
 
 
-@pytest.mark.parametrize("name", ["secrets", "control_key"])
+@pytest.mark.parametrize("name", ["secrets", "control_key", "client_key"])
 @pytest.mark.parametrize("mode", [0o604, 0o640, 0o620])
 def test_an_open_secret_fails(home: Home, name: str, mode: int) -> None:
     """It is not used until it is private again."""

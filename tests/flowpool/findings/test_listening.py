@@ -63,20 +63,21 @@ def test_one_that_is_silent_fails_in_time(home: Home, monkeypatch: pytest.Monkey
         _, found = listening.running(home)
 
     assert (found.level, "did not answer within 0.1 s" in found.message) == (Level.FAIL, True)
-    assert found.message.endswith("; try again, else stop it, then start the proxy again")
+    assert found.message.endswith("; try again")
+    assert found.mend == "flowpool restart"
 
 
 def test_none_is_no_fault(home: Home) -> None:
     """Neither without a file, nor where nobody listens any more; a key that is missing is one."""
-    assert listening.running(home) == (None, skip("proxy", "not running", "flowpool serve"))
+    assert listening.running(home) == (None, skip("proxy", "not running", "flowpool start"))
     with proxy.listening(status(), []) as address:
         announce(home.state_folder, address)
     assert listening.running(home)[1].level is Level.SKIP
     home.control_key.unlink()
 
     found = listening.running(home)[1]
-    assert found.message == "the running proxy's key is missing; start the proxy again"
-    assert found.mend == "flowpool serve"
+    assert found.message == "the running proxy's key is missing"
+    assert found.mend == "flowpool stop, then flowpool start"
 
 
 def test_a_key_that_others_can_read_is_told_with_its_own_command(home: Home) -> None:
@@ -141,3 +142,11 @@ def test_an_address_that_others_reach_is_a_warning(home: Home, host: str, level:
 
     assert found.level is level
     assert ("set [listen] claude to 127.0.0.1:3456" in found.message) is (level is Level.WARN)
+
+
+def test_an_address_that_others_reach_by_a_key_is_a_warning_too(home: Home) -> None:
+    """For what they say can be read on the way."""
+    found = listening.exposure(Address(host="0.0.0.0", port=3456), home, is_keyed=True)
+
+    assert (found.level, "plain http" in found.message) == (Level.WARN, True)
+    assert listening.exposure(Address(host="127.0.0.1", port=3456), home, is_keyed=True).level is Level.OK

@@ -40,6 +40,16 @@ def test_people_are_counted(tmp_path: Path, more: str, me: int, level: Level, sa
     assert (found.level, found.message.startswith(says)) == (level, True)
 
 
+def test_who_must_show_a_key_is_no_danger(tmp_path: Path) -> None:
+    """With `[admit] key` others may log in, and still not use the pool."""
+    path = tmp_path / "passwd"
+    path.write_text(USERS)
+    found = others(path, 0, is_keyed=True)
+
+    assert (found.level, "only who shows the key" in found.message) == (Level.OK, True)
+    assert "[admit] key" in others(path, 0).message
+
+
 def test_a_file_that_is_not_there_is_passed_over(tmp_path: Path) -> None:
     """A container may have none."""
     assert others(tmp_path / "passwd").level is Level.SKIP

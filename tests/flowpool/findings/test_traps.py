@@ -11,6 +11,7 @@ from flowpool.findings.traps import CREDENTIALS, traps
 from home import clientlogin
 from home.checks import Address
 from home.clientlogin import Place
+from providers.anthropic.placeholder import PLACEHOLDER
 
 LISTEN = Address(host="127.0.0.1", port=3456)
 KEY = "sk-ant-api03-PLANTED"
@@ -91,3 +92,12 @@ def test_junk_is_at_most_a_warning(place: Place, text: str) -> None:
     (found,) = traps({}, place, LISTEN)
 
     assert found.level is (Level.WARN if text in ("{", "[]") else Level.OK)
+
+
+def test_the_placeholder_is_no_trap(place: Place) -> None:
+    """It is no credential; whether it is needed is told elsewhere."""
+    given = {"CLAUDE_CODE_OAUTH_TOKEN": PLACEHOLDER}
+    clientfiles.settings(place).write_text(json.dumps({"env": given}))
+    (found,) = traps(given, place, LISTEN)
+
+    assert found.level is Level.OK

@@ -205,3 +205,14 @@ def test_a_failure_undoes_one_that_was_replaced_twice(path: Path) -> None:
         carrying.unload(path, store, Luggage(accounts=(WORK, again, HOME), secrets=secrets), NOW, replaces=True)
 
     assert {one: store.get(one) for one in store.ids()} == {mine.id: token("old")}
+
+
+@pytest.mark.parametrize("has_one", [True, False])
+def test_a_pool_keeps_its_primary(path: Path, has_one: bool) -> None:
+    """One that arrives is the primary only where there is none."""
+    own = replace(HOME, id=AccountId("id-own"), name="own", primary=has_one)
+    path.write_bytes(book.render((own,)))
+    luggage = Luggage(accounts=(replace(WORK, primary=True),), secrets={WORK.id: LOGIN})
+    carrying.unload(path, MemoryStore(), luggage, NOW, replaces=False)
+
+    assert [one.name for one in book.load(path) if one.primary] == ["own" if has_one else "work"]

@@ -41,7 +41,7 @@ def test_a_new_one_must_be_long(tmp_path: Path) -> None:
     """A short one is refused when something is sealed with it, not when something is opened."""
     file = tmp_path / "words"
     file.write_text("1234567")
-    with pytest.raises(Failure, match="at least 8 letters"):
+    with pytest.raises(Failure, match="at least 8 characters"):
         passphrase.ask(file, COMMAND, twice=True)
 
     assert passphrase.ask(file, COMMAND, twice=False) == "1234567"

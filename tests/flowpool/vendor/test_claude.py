@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flowpool.errors import Failure
+from flowpool.launch.binary import MARKER
 from flowpool.vendor import claude, isolation
 from home.paths import Home
 
@@ -36,6 +37,17 @@ def test_it_is_found_or_how_to_get_it_is_said(tmp_path: Path, monkeypatch: pytes
     assert claude.find(None, "x") == claude.find(path, "x") == path
     with pytest.raises(Failure, match=r"/nowhere is no program .* run: flowpool login --claude PATH"):
         claude.find("/nowhere", "flowpool login")
+
+
+def test_our_link_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would send a program that is to log in through the pool, with a login that nobody has."""
+    for name in ("ours", "real"):
+        (tmp_path / name).mkdir()
+    link = program(tmp_path / "ours", f"# {MARKER.decode()}")
+    path = program(tmp_path / "real", "exit 0")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'ours'}{os.pathsep}{tmp_path / 'real'}")
+
+    assert claude.find(None, "x") == claude.find(link, "x") == path
 
 
 @given(given=st.dictionaries(st.builds(str.__add__, NAMES, st.sampled_from(["", "API_KEY", "X"])), st.text(max_size=3)))

@@ -46,7 +46,7 @@ def test_everything_is_there_at_every_width(width: int) -> None:
         "fable",
         "28Mar09:00",
         "2inflight",
-        "31triessincethestart",
+        "asked31timessincetheproxystarted",
         "opus:home;fable:nobodyuntil28Mar09:00",
         "Conversations:3",
     ):
@@ -194,19 +194,22 @@ def test_next_names_who_is_next_or_says_that_it_is_tossed(
     assert lines[-1] == "Conversations: 3"
 
 
-@pytest.mark.parametrize(("count", "says"), [(0, ""), (1, "1 try since the start"), (2, "2 tries since the start")])
+@pytest.mark.parametrize(
+    ("count", "says"),
+    [(0, ""), (1, "asked once since the proxy started"), (2, "asked 2 times since the proxy started")],
+)
 def test_requests_are_counted_in_words_that_agree(count: int, says: str) -> None:
-    """One is one try; side calls and refused attempts count, too."""
+    """One is once; side calls and refused attempts count, too."""
     text = shown(FULL | {"accounts": [member("work", requests=count)]}, 80)
 
-    assert re.findall(r"\d+ tr.*start", text) == ([says] if says else [])
+    assert re.findall(r"asked .*started", text) == ([says] if says else [])
 
 
 def test_without_proxy_or_accounts_it_says_what_to_do() -> None:
     """An empty pool names the two commands that begin."""
     text = shown(without_proxy("1", "127.0.0.1:1", "perishing", ()), 80)
 
-    assert "flowpool serve" in text
+    assert "flowpool start" in text
     assert "flowpool login NAME" in text
 
 
@@ -255,7 +258,7 @@ def test_what_the_last_run_left_is_shown_as_such() -> None:
     left = without_proxy("1", "127.0.0.1:1", "perishing", (FULL["accounts"][0], member("home")))
 
     assert [line.rstrip() for line in shown(left, 80).splitlines()[:2]] == [
-        "flowpool 1 is not running; start it with: flowpool serve",
+        "flowpool 1 is not running; start it with: flowpool start",
         "This is what its last run left:",
     ]
     assert "5h 100% to 14:20" in shown(left, 120)
@@ -359,12 +362,13 @@ def test_pins_are_told_tersely(pins: tuple[dict[str, object], ...], lines: list[
 def test_bounds_and_queues_are_told() -> None:
     """How many of how many are in flight, who waits, what is kept back."""
     busy = member("work", cap=4, in_flight=4, queued=2, reserve_5h=0.1, reserve_week=0.25)
-    text = shown({**FULL, "accounts": [busy, member("home", cap=2), member("third")], "queued": 2}, 120)
+    text = shown({**FULL, "accounts": [busy, member("home", cap=2, primary=True), member("third")], "queued": 2}, 120)
 
     assert "4 of 4 in flight, 2 waiting" in text
     assert "10% of 5h and 25% of 7d kept back" in text
     assert "0 of 2 in flight" in text
     assert text.count("in flight") == 2
+    assert text.count("primary") == 1
     assert "Waiting for a place: 2" in text
 
 

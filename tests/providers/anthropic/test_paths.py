@@ -2,7 +2,7 @@
 
 import pytest
 
-from providers.anthropic.paths import is_misplaced, is_pooled
+from providers.anthropic.paths import is_foreign, is_misplaced, is_pooled
 from providers.contract import Head
 
 
@@ -43,3 +43,25 @@ def test_paths(method: str, path: str, pooled: bool, misplaced: bool) -> None:
     """Two exact paths are pooled, query apart; a path that merely ends in one comes of a wrong base URL."""
     head = Head(method=method, path=path, headers={})
     assert (is_pooled(head), is_misplaced(head)) == (pooled, misplaced)
+
+
+@pytest.mark.parametrize(
+    ("path", "foreign"),
+    [
+        ("/backend-api/codex/responses", True),
+        ("/backend-api/wham/usage?x=1", True),
+        ("/backend-api", True),
+        ("/Backend-API/codex", True),
+        ("//backend%2dapi/x", True),
+        ("/x/../backend-api/codex", True),
+        ("/backend-apis/x", False),
+        ("/v1/backend-api/x", False),
+        ("/v1/messages", False),
+        ("/api/oauth/usage?next=/backend-api/", False),
+        ("/v1/responses", False),
+        ("", False),
+    ],
+)
+def test_paths_of_another_vendor(path: str, foreign: bool) -> None:
+    """What ChatGPT's programs ask is known by its beginning."""
+    assert is_foreign(Head(method="GET", path=path, headers={})) is foreign

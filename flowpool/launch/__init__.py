@@ -1,0 +1,1 @@
+"""Starting Claude Code: with the pool before it, watched, linked, or as a service."""
