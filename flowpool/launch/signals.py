@@ -1,7 +1,7 @@
 """What signals mean to a program that has another one in its foreground."""
 
 import signal
-import threading
+import time
 from types import FrameType, TracebackType
 from typing import Any, Self
 
@@ -9,6 +9,7 @@ from flowpool.launch.child import KILLED_BY, Child
 
 _ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 _CHILDS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGQUIT") if hasattr(signal, name))
+SLICE = 0.1  # seconds; nothing is waited on that has a lock, for a handler that sets it would wait for the one it interrupts
 
 
 class Signals:
@@ -21,7 +22,7 @@ class Signals:
         self.child: Child | None = None
         self.is_interrupted = False
         self._told: int | None = None
-        self._over = threading.Event()
+        self._is_over = False
         self._before: dict[int, Any] = {}
 
     @property
@@ -42,8 +43,11 @@ class Signals:
             signal.signal(number, handler)
 
     def sleep(self, seconds: float) -> bool:
-        """Wait; False, at once, when a signal says that it is over."""
-        return not self._over.wait(seconds)
+        """Wait; False, as good as at once, when a signal says that it is over."""
+        until = time.monotonic() + seconds
+        while not self._is_over and (left := until - time.monotonic()) > 0:
+            time.sleep(min(left, SLICE))
+        return not self._is_over
 
     def _take(self, number: int, _frame: FrameType | None) -> None:
         if number in _CHILDS:
@@ -51,6 +55,6 @@ class Signals:
             if self.child is not None:
                 return
         self._told = number
-        self._over.set()
+        self._is_over = True
         if self.child is not None:
             self.child.signal(number)

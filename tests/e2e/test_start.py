@@ -135,7 +135,7 @@ WRONG: dict[str, tuple[Callable[[Proxy], None], list[str]]] = {
 def test_a_wrong_file_is_one_line_and_exit_2(tmp_path: Path, case: str) -> None:
     """The line names the file, the key and what would be right; nothing listens and nothing is changed."""
     write, words = WRONG[case]
-    proxy = Proxy(tmp_path, "http://127.0.0.1:9", MEMBERS)
+    proxy = Proxy(tmp_path, "http://127.0.0.1:9", MEMBERS, told_mode=True)
     write(proxy)
     before = {path.name: path.read_bytes() for path in proxy.home.iterdir()}
     ended = proxy.exits()
@@ -151,7 +151,7 @@ def test_a_wrong_file_is_one_line_and_exit_2(tmp_path: Path, case: str) -> None:
 
 def test_all_wrong_settings_are_told_at_once(tmp_path: Path) -> None:
     """Three faults are three lines, each with its own place."""
-    proxy = Proxy(tmp_path, "http://127.0.0.1:9", MEMBERS)
+    proxy = Proxy(tmp_path, "http://127.0.0.1:9", MEMBERS, told_mode=True)
     proxy.write_config("[wait]\nmax = -1\n[hold]\nauth = 3\n[nothing]\nx = 1\n")
     ended = proxy.exits()
     lines = [line for line in ended.err.splitlines() if line.startswith("flowpool: ")]

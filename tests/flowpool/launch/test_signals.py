@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 
 import pytest
 
@@ -38,3 +39,14 @@ def test_what_was_before_is_restored_and_what_is_ignored_stays_so() -> None:
         assert signals.code is None
     finally:
         signal.signal(signal.SIGHUP, before)
+
+
+def test_a_signal_at_any_moment_of_a_wait_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also in the middle of looking whether one came: nothing that a handler needs is held there."""
+    monkeypatch.setattr("flowpool.launch.signals.SLICE", 0.0005)
+    for round_ in range(300):
+        with Signals() as signals:
+            sender = threading.Timer(round_ / 300_000, os.kill, (os.getpid(), signal.SIGINT))
+            sender.start()
+            assert signals.sleep(60) is False
+            sender.join()
