@@ -188,7 +188,7 @@ class _Watch:
     def _show(self, count: object) -> None:
         if isinstance(count, int) and count and count != self._shown:
             self._shown = count
-            requests = "1 request is" if count == 1 else f"{count} requests are"
+            requests, they = ("1 request is", "it is") if count == 1 else (f"{count} requests are", "they are")
             self._say(
-                f"{requests} in flight; the proxy ends when they are answered, at most {self._within} s from the stop"
+                f"{requests} in flight; the proxy ends when {they} answered, at most {self._within} s from the stop"
             )
