@@ -190,7 +190,7 @@ def test_whole_exchanges_are_the_persons(place: Place, tmp_path: Path) -> None:
     [
         ("/home/ann/.local/share/pipx/venvs/flowpool", "pipx uninstall flowpool"),
         ("/home/ann/.local/share/uv/tools/flowpool", "uv tool uninstall flowpool"),
-        ("/work/.venv", f"{sys.executable} -m pip uninstall flowpool"),
+        ("/home/ann/code/.venv", f"{sys.executable} -m pip uninstall flowpool"),
     ],
 )
 def test_how_the_program_itself_goes(prefix: str, command: str) -> None:
