@@ -130,6 +130,8 @@ class Route:
             return
         if refused is not None:
             keep(flow, refused, choice, self._accounts)
+            if isinstance(choice, Wait) and choice.account is None:
+                wake_paused()  # what it leaves is another's
         if isinstance(choice, Use):
             flow.comment = f"{self._name(choice.account)}: {choice.because}"
 
@@ -145,18 +147,14 @@ class Route:
         return self._accounts[account].name if account in self._accounts else account
 
     def _resume(self, exchange: Exchange, pause: Wait) -> None:
-        """Come back from a pause: a wait for recovery starts counts anew, one between tries is charged to the budget.
-
-        A request that was woken early comes back before its time.
-        """
+        """Come back from a pause, which may be before its time; one between tries is charged to the budget."""
         passed = min(timedelta(seconds=time.monotonic() - exchange.paused_at), exchange.pause_length)
         is_early = passed < exchange.pause_length
         exchange.pause, exchange.woken_from = None, pause.until if is_early else None
         if not is_early:
             exchange.floor = pause.until
-        if pause.account is None:
-            exchange.trail = exchange.trail.renewed(passed, early=is_early or pause.is_for_room)
-        else:
+        exchange.trail = exchange.trail.resumed(pause, passed, early=is_early)
+        if pause.account is not None:
             exchange.waited += passed
 
     def _judged(self, flow: http.HTTPFlow, exchange: Exchange, provider: Provider, demand: Demand) -> Verdict | None:
@@ -248,11 +246,9 @@ class Route:
                 exchange.step = Relay()
 
     def _rest(self, choice: Wait, exchange: Exchange) -> None:
-        """The request is in flight nowhere while it pauses: what it leaves is another's."""
+        """The request is in flight nowhere while it pauses."""
         self._router.observe(Paused(exchange=exchange.id, at=exchange.now(), queue=choice.queue))
         exchange.is_queued = bool(choice.queue)
-        if exchange.trail.last is not None:
-            wake_paused()
 
     def _use(self, choice: Use, exchange: Exchange) -> None:
         now = exchange.now()

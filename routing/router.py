@@ -41,7 +41,7 @@ class Router:
     def choose(self, demand: Demand, trail: Trail, now: datetime) -> Choice:
         """Who serves the demand, given what its exchange met so far.
 
-        After a Wait, ask again: with the same trail when it names an account, with trail.renewed() when it names none.
+        After a Wait, ask again with trail.resumed(that Wait).
         """
         return chosen(self._question(demand, trail, now))
 

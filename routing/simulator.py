@@ -157,8 +157,7 @@ class _Play:
         pause = max(choice.until - asked.at, timedelta())
         self._waited_turns.add(asked.exchange)
         self._waited += pause
-        if choice.account is None:
-            trail = trail.renewed(pause, early=choice.is_for_room)
+        trail = trail.resumed(choice, pause)
         self._behind[asked.turn.conversation] = deque()
         self._agenda.wake((asked.at + pause - START) / _SECOND, _Pause(asked=asked, trail=trail))
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Self
 
+from routing.decisions import Wait
 from routing.verdicts import Verdict
 from routing.words import AccountId, ExchangeId
 
@@ -28,9 +29,9 @@ class Attempt:
 class Trail:
     """The attempts of one exchange, oldest first.
 
-    renewed_at: index of the first attempt that still counts; a wait for recovery starts counts anew.
+    renewed_at: index of the first attempt that still counts; a wait for recovery starts counts anew, one for room does not.
     exchange: whose trail it is, by which it keeps its place in a queue; None: it has none.
-    renewals: how many such waits came to their end; recovery_waited: how long all of them lasted together.
+    renewals: how many waits for recovery came to their end; recovery_waited: how long all waits of both kinds lasted together.
     """
 
     started_at: datetime
@@ -55,6 +56,17 @@ class Trail:
             renewals=self.renewals + (not early),
             recovery_waited=self.recovery_waited + waited,
         )
+
+    def resumed(self, pause: Wait, waited: timedelta = timedelta(), *, early: bool = False) -> Self:
+        """Copy the trail as it stands after that pause; who waited for room was not served, and asks nobody twice.
+
+        early: it was woken before the pause's end.
+        """
+        if pause.account is not None:
+            return self
+        if pause.is_for_room:
+            return replace(self, recovery_waited=self.recovery_waited + waited)
+        return self.renewed(waited, early=early)
 
     @property
     def counted(self) -> tuple[Attempt, ...]:

@@ -210,7 +210,7 @@ class RouterMachine(RuleBasedStateMachine):
                 if not flight.asked.side:
                     self.in_flight[flight.id] = choice.account
             case Wait(account=None):
-                flight.trail = flight.trail.renewed()
+                flight.trail = flight.trail.resumed(choice)
             case Wait() | GiveUp():
                 assert not (isinstance(choice, Wait) and flight.asked.side)
         return flight

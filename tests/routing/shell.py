@@ -64,7 +64,7 @@ class Shell:
                 case GiveUp():
                     break
                 case Wait(until=until, account=None):
-                    self.now, run.trail = max(self.now, until), run.trail.renewed()
+                    self.now, run.trail = max(self.now, until), run.trail.resumed(choice)
                 case Wait(until=until):
                     waited, self.now = until - self.now, max(self.now, until)
                 case Use(account=name):

@@ -99,6 +99,25 @@ def test_the_second_to_move_waits_until_the_first_is_answered() -> None:
     assert isinstance(moved(router, "three"), Use)
 
 
+def test_who_waits_for_its_turn_asks_nobody_twice() -> None:
+    """Not even an account that refused it without a hold: a wait for room makes nobody better."""
+    router, bare = Router(Rules()), verdict(15, hop=Hop.ONE)
+    router.observe(AccountsChanged(accounts=(account(ANN), account(BEN))))
+    met = trail(attempt("ann", bare))
+    moves = router.choose(demand("one"), met, NOON)
+    assert isinstance(moves, Use)
+    router.observe(
+        Dispatched(exchange=ExchangeId("one"), account=BEN, demand=demand("one"), at=NOON, is_move=moves.is_move)
+    )
+    waits = router.choose(demand("two"), met, NOON)
+    assert isinstance(waits, Wait)
+    router.observe(Ended(exchange=ExchangeId("one"), trail=met, at=NOON))
+
+    after = router.choose(demand("two"), met.resumed(waits, PAUSE), NOON + PAUSE)
+    assert isinstance(after, Use)
+    assert (after.account, after.because) == (BEN, "hop: ann refused: row 15")
+
+
 def test_who_was_refused_there_is_in_flight_there_no_longer() -> None:
     """A moved request that waits until that account recovers waits neither for itself nor in the way of others."""
     router, later = pool(), NOON + seconds(31)
