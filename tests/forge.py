@@ -1,4 +1,4 @@
-"""A process that has a program's modules imported, and forks for each run of it: most of a start's time is its imports.
+"""A process that has our modules and mitmproxy's imported, and forks for each run: most of a start's time is its imports.
 
 Run as a program it answers on the socket whose descriptor is its argument. What is forked sees its own arguments, environment, folder
 and standard streams, and ends as the interpreter would end it.
@@ -19,14 +19,21 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import traceback
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import IO
 
 ROOT = Path(__file__).parents[1]
+FLOWPOOL, SERVE = "flowpool.main:main", "tests.e2e.entry:run"
+MITMDUMP, MITMWEB = "mitmproxy.tools.main:mitmdump", "mitmproxy.tools.main:mitmweb"
 LARGEST = 2**16  # bytes of one command
 STREAMS = 3
+FOLLOWED = {"PYTHONPATH", "PYTHONUNBUFFERED", "PYTHON_KEYRING_BACKEND"}
+"""Variables of the interpreter's that a forked one follows; others decide something when an interpreter starts."""
 
 
 class Forged:
@@ -57,14 +64,14 @@ class Forged:
 
 
 class Forge:
-    """The side of the tests. modules: what is imported beforehand; entry: MODULE:FUNCTION that each run calls, without arguments."""
+    """The side of the tests. An entry is the MODULE:FUNCTION that a run calls, without arguments."""
 
-    def __init__(self, modules: Sequence[str], entry: str) -> None:
+    def __init__(self) -> None:
         ours, theirs = socket.socketpair()
         self._socket = ours
         self._lock = threading.Lock()
         self._process = subprocess.Popen(
-            [sys.executable, "-u", "-m", "tests.forge", str(theirs.fileno()), entry, *modules],
+            [sys.executable, "-u", "-m", "tests.forge", str(theirs.fileno())],
             cwd=ROOT,
             env={"PATH": os.defpath},
             stdin=subprocess.DEVNULL,
@@ -73,32 +80,34 @@ class Forge:
         theirs.close()
         atexit.register(self.close)
 
-    def start(self, arguments: Sequence[str], *, env: Mapping[str, str], cwd: Path) -> Forged:
+    def start(self, entry: str, arguments: Sequence[str], *, env: Mapping[str, str], cwd: Path) -> Forged:
         """Begin a run without input, whose output is read from its pipes; arguments: with the program's name."""
         out, err = os.pipe(), os.pipe()
         with Path(os.devnull).open("rb") as nothing:
-            told = self._begin(arguments, env, cwd, (nothing.fileno(), out[1], err[1]))
+            told = self._begin(entry, arguments, env, cwd, (nothing.fileno(), out[1], err[1]))
         for _, theirs in (out, err):
             os.close(theirs)
         return Forged(told, os.fdopen(out[0], "rb"), os.fdopen(err[0], "rb"))
 
     def run(
-        self, arguments: Sequence[str], *, env: Mapping[str, str], cwd: Path, given: bytes, timeout: float
+        self, entry: str, arguments: Sequence[str], *, env: Mapping[str, str], cwd: Path, given: bytes, timeout: float
     ) -> tuple[int, bytes, bytes]:
         """Run it to its end: code, stdout, stderr."""
         with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             stdin.write(given)
             stdin.seek(0)
-            told = self._begin(arguments, env, cwd, [one.fileno() for one in (stdin, out, err)])
+            told = self._begin(entry, arguments, env, cwd, [one.fileno() for one in (stdin, out, err)])
             code = Forged(told, None, None).wait(timeout)
             out.seek(0)
             err.seek(0)
             return code, out.read(), err.read()
 
-    def _begin(self, arguments: Sequence[str], env: Mapping[str, str], cwd: Path, streams: Sequence[int]) -> IO[bytes]:
+    def _begin(
+        self, entry: str, arguments: Sequence[str], env: Mapping[str, str], cwd: Path, streams: Sequence[int]
+    ) -> IO[bytes]:
         """Have it forked with these streams; what comes back tells its process id and, later, how it ended."""
         told, tells = os.pipe()
-        said = json.dumps([list(arguments), dict(env), str(cwd)]).encode()
+        said = json.dumps([entry, list(arguments), dict(env), str(cwd)]).encode()
         with self._lock:
             socket.send_fds(self._socket, [said], [tells, *streams])
             self._socket.recv(1)
@@ -111,7 +120,42 @@ class Forge:
         self._process.wait(10)
 
 
-def serve(connection: socket.socket, entry: str) -> None:
+@cache
+def the_forge() -> Forge:
+    """The one of this process."""
+    return Forge()
+
+
+def may_fork(environ: Mapping[str, str]) -> bool:
+    """Whether a forked run is as good as one of an interpreter's own."""
+    return all(name in FOLLOWED for name in environ if name.startswith("PYTHON"))
+
+
+def imported() -> list[str]:
+    """What each run would import: commands and addons, but for what is made when it is loaded (addons/pool.py)."""
+    from flowpool.main import COMMANDS  # noqa: PLC0415  # the tests' side needs none of it
+
+    return [
+        *{command.partition(":")[0] for command in COMMANDS.values()},
+        *(f"addons.{path.stem}" for path in (ROOT / "addons").glob("*.py") if path.stem != "pool"),
+        "credentials.backends",
+        "flowpool.alone",
+        "flowpool.bound",
+        "flowpool.views.status",
+        "home.state.lifting",
+        "home.state.reader",
+        "home.state.state",
+        "mitmproxy.tools.dump",
+        "mitmproxy.tools.main",
+        "mitmproxy.tools.web.master",
+        "providers.known",
+        "scipy.optimize",
+        "sqlalchemy.dialects.sqlite",
+        "tests.e2e.entry",
+    ]
+
+
+def serve(connection: socket.socket) -> None:
     """Fork for each run until the tests have gone."""
     while True:
         said, files, _, _ = socket.recv_fds(connection, LARGEST, 1 + STREAMS)
@@ -120,20 +164,20 @@ def serve(connection: socket.socket, entry: str) -> None:
         keeper = os.fork()
         if keeper == 0:
             connection.close()
-            _keep(json.loads(said), entry, files)
+            _keep(json.loads(said), files)
         for file in files:
             os.close(file)
         connection.send(b"+")
         _reap()
 
 
-def _keep(said: tuple[list[str], dict[str, str], str], entry: str, files: Sequence[int]) -> None:
+def _keep(said: tuple[str, list[str], dict[str, str], str], files: Sequence[int]) -> None:
     """Fork the run itself, and tell who it is and how it ended."""
     tells, *streams = files
     child = os.fork()
     if child == 0:
         os.close(tells)
-        _become(said, entry, streams)
+        _become(said, streams)
     for stream in streams:
         os.close(stream)
     os.write(tells, f"{child}\n".encode())
@@ -150,8 +194,8 @@ def _reap() -> None:
         pass
 
 
-def _become(said: tuple[list[str], dict[str, str], str], entry: str, streams: Sequence[int]) -> None:
-    arguments, environ, folder = said
+def _become(said: tuple[str, list[str], dict[str, str], str], streams: Sequence[int]) -> None:
+    entry, arguments, environ, folder = said
     code: object = 1
     try:
         for number, stream in enumerate(streams):
@@ -159,6 +203,10 @@ def _become(said: tuple[list[str], dict[str, str], str], entry: str, streams: Se
             os.close(stream)
         os.environ.clear()
         os.environ.update(environ)
+        time.tzset()
+        sys.path[:0] = environ["PYTHONPATH"].split(os.pathsep) if "PYTHONPATH" in environ else []
+        with suppress(ModuleNotFoundError):
+            importlib.import_module("sitecustomize")  # as the interpreter would
         os.chdir(folder)
         random.seed()
         sys.argv, sys.orig_argv = arguments, [sys.executable, *arguments]
@@ -180,8 +228,8 @@ def _become(said: tuple[list[str], dict[str, str], str], entry: str, streams: Se
 
 
 if __name__ == "__main__":
-    for name in sys.argv[3:]:
+    for name in imported():
         importlib.import_module(name)
     gc.collect()
     gc.freeze()
-    serve(socket.socket(fileno=int(sys.argv[1])), sys.argv[2])
+    serve(socket.socket(fileno=int(sys.argv[1])))

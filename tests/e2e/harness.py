@@ -24,7 +24,6 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from importlib import metadata
 from pathlib import Path
 from types import TracebackType
@@ -34,7 +33,7 @@ import tomli_w
 
 from credentials.credential import parse
 from credentials.file import FileStore
-from tests.forge import Forge, Forged
+from tests.forge import MITMDUMP, MITMWEB, SERVE, Forged, may_fork, the_forge
 from tests.upstream import Upstream, closed_port
 from tests.upstream.output import Output
 
@@ -45,15 +44,7 @@ ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 PATIENCE = 20.0  # seconds for a start on a busy machine
 CRASHES = ("has crashed", "Traceback (most recent call last)", "Addon error", "Unhandled error", "never retrieved")
-IMPORTED = (
-    "mitmproxy.tools.main",
-    "mitmproxy.tools.dump",
-    *(f"addons.{path.stem}" for path in (ROOT / "addons").glob("*.py") if path.stem != "pool"),
-    "credentials.backends",
-    "home.state.state",
-    "providers.known",
-    "sqlalchemy.dialects.sqlite",
-)
+ENTRIES = {"mitmdump": MITMDUMP, "mitmweb": MITMWEB, "flowpool serve": SERVE}
 _READY = re.compile(r"flowpool: (?:listening on |serving nobody: no mode given is )(http://\S+|flowpool's)")
 _REQUEST = re.compile(r'(\{"at":.*\})')
 _READY_BARE = re.compile(r"listening at (?:http://)?(\S+:\d+)")
@@ -121,7 +112,7 @@ class Proxy:
     """One running program. Nothing of it lives outside its folder, and nothing of the user's reaches it.
 
     settings: tables of config.toml, laid over FAST (fast=False: over the defaults). program "bare" is mitmdump without
-    flowpool, a plain reverse proxy, for comparisons. told_mode: give it its mode, which spares half a second. args: further command line arguments, such as ("-w", "FILE").
+    flowpool, a plain reverse proxy, for comparisons. told_mode: give it its mode and fork it, which spares a second. args: further command line arguments, such as ("-w", "FILE").
     """
 
     def __init__(
@@ -286,14 +277,11 @@ class Proxy:
         self._output.follow(self._process)
 
     def _forged(self) -> Forged | None:
-        """Fork it where it would not start itself again, which is for the interpreter to do; tests/e2e/test_programs.py starts all."""
-        if (
-            self.program != "mitmdump"
-            or not self._told_mode
-            or any(name.startswith("PYTHON") for name in self.extra_env)
-        ):
+        """Fork it where it would not start itself again, which is for the interpreter to do; tests/e2e/test_start.py starts all."""
+        entry = ENTRIES.get(self.program)
+        if entry is None or not self._told_mode or not may_fork(self.env()):
             return None
-        return _forge().start(self.command(), env=self.env(), cwd=self.folder)
+        return the_forge().start(entry, self.command(), env=self.env(), cwd=self.folder)
 
     def _end(self, number: signal.Signals) -> None:
         assert self._process is not None
@@ -315,7 +303,7 @@ class Proxy:
         starts: dict[Program, list[str]] = {
             "mitmdump": [str(BIN / "mitmdump"), *script],
             "mitmweb": [str(BIN / "mitmweb"), *script, "--set", "web_open_browser=false"],
-            "flowpool serve": [sys.executable, "-m", "flowpool", "serve"],
+            "flowpool serve": ["flowpool", "serve"] if self._told_mode else [sys.executable, "-m", "flowpool", "serve"],
             "bare": [
                 str(BIN / "mitmdump"),
                 "--mode",
@@ -440,11 +428,6 @@ class Proxy:
     def forget(self) -> None:
         """Remove the whole folder."""
         shutil.rmtree(self.folder, ignore_errors=True)
-
-
-@cache
-def _forge() -> Forge:
-    return Forge(IMPORTED, "mitmproxy.tools.main:mitmdump")
 
 
 def _installed() -> bool:

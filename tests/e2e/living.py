@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -22,9 +21,8 @@ from home import running
 from home.paths import Home
 from home.running import Running
 from tests.e2e.client import PATIENCE
-from tests.e2e.harness import IMPORTED, Member, Proxy, Settings
+from tests.e2e.harness import Member, Proxy, Settings
 from tests.e2e.pool import Pool, token
-from tests.forge import Forge, Forged
 from tests.upstream import Upstream, plant
 from tests.upstream.asks import Request
 
@@ -43,10 +41,9 @@ class Living(Proxy):
         settings: Settings | None = None,
         env: Mapping[str, str] | None = None,
     ) -> None:
-        super().__init__(folder, upstream, members, settings=settings, program="flowpool serve", env=env)
-
-    def _forged(self) -> Forged:
-        return _forge().start(["flowpool", "serve"], env=self.env(), cwd=self.folder)
+        super().__init__(
+            folder, upstream, members, settings=settings, program="flowpool serve", env=env, told_mode=True
+        )
 
     @property
     def place(self) -> Home:
@@ -72,11 +69,6 @@ class Living(Proxy):
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self.end(now=error is not None)
         super().__exit__(kind, error, tb)
-
-
-@cache
-def _forge() -> Forge:
-    return Forge((*IMPORTED, "flowpool.serve", "addons.lean", "tests.e2e.entry"), "tests.e2e.entry:run")
 
 
 PATIENT = {"stream_idle_s": 60, "stream_total_s": 120, "headers_s": 60, "drain_s": 60}

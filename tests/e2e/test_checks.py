@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.harness import ROOT
+from tests import command
 from tests.upstream import Reply, Upstream, bad_token, bare, closed_port, login, org_not_allowed, plant, server_error
 from tests.upstream.asks import BETAS
 from tests.upstream.side import MODELS
@@ -29,17 +27,8 @@ class Desk:
 
     def run(self, *arguments: str, given: str = "", code: int = 0) -> str:
         """Run `flowpool ARGUMENTS`; what it showed, and its secret never."""
-        done = subprocess.run(
-            [sys.executable, "-m", "flowpool", *arguments],
-            input=given.encode(),
-            env={"PATH": os.defpath, "HOME": str(self.home), "FLOWPOOL_HOME": str(self.home)},
-            cwd=ROOT,
-            capture_output=True,
-            timeout=60,
-            check=False,
-        )
-        shown = (done.stdout + done.stderr).decode()
-        assert done.returncode == code, shown
+        environ = {"PATH": os.defpath, "HOME": str(self.home), "FLOWPOOL_HOME": str(self.home)}
+        shown = command.shown(arguments, environ, given=given, code=code)
         assert "TEST-" not in shown
         return shown
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from tests import command
 from tests.e2e.conftest import Make
 from tests.e2e.harness import PATIENCE, ROOT
 from tests.e2e.pool import BLOCK, Pool, about
@@ -29,18 +30,7 @@ SLACK = 1.5  # seconds that a busy machine may take for its own
 
 def run(pool: Pool, *arguments: str, given: str = "", code: int = 0) -> str:
     """Run `flowpool ARGUMENTS` in the pool's home; all that it showed."""
-    done = subprocess.run(
-        [sys.executable, "-m", "flowpool", *arguments],
-        input=given.encode(),
-        env=pool.proxy.env(),
-        cwd=ROOT,
-        capture_output=True,
-        timeout=60,
-        check=False,
-    )
-    shown = (done.stdout + done.stderr).decode()
-    assert done.returncode == code, shown
-    return shown
+    return command.shown(arguments, pool.proxy.env(), given=given, code=code)
 
 
 def served_by(pool: Pool, **kwargs: Any) -> str:
@@ -99,8 +89,8 @@ def test_an_unknown_name_changes_nothing(make: Make) -> None:
     """Of several names one is wrong: exit 1, the nearest is named, and no account is touched."""
     pool = make("work", "home")
     before = (pool.proxy.home / "accounts.toml").read_bytes()
-    for command in (("enable",), ("disable",), ("remove", "--yes"), ("lift",)):
-        assert run(pool, *command, "home", "wrok", code=1) == "flowpool: there is no account wrok; did you mean work?\n"
+    for words in (("enable",), ("disable",), ("remove", "--yes"), ("lift",)):
+        assert run(pool, *words, "home", "wrok", code=1) == "flowpool: there is no account wrok; did you mean work?\n"
     assert (pool.proxy.home / "accounts.toml").read_bytes() == before
     assert served_by(pool) == "work"
 

@@ -22,6 +22,7 @@ from home import running
 from home.checks import Address
 from home.running import Running
 from home.version import version
+from tests import command
 from tests.e2e.harness import ROOT, Member, Proxy
 from tests.upstream import Upstream, as_json, closed_port, expired, login, org_not_allowed, plant, revoked
 from tests.upstream.answer import Answer
@@ -68,14 +69,8 @@ class Case:
         environ = self.proxy.env()
         if self.looks_for_a_keyring:
             del environ["PYTHON_KEYRING_BACKEND"]
-        done = subprocess.run(
-            [sys.executable, "-m", "flowpool", "doctor", *arguments],
-            env=environ | {"PATH": f"{self.proxy.user}/bin"} | self.environ,
-            cwd=ROOT,
-            capture_output=True,
-            timeout=60,
-            check=False,
-        )
+        environ |= {"PATH": f"{self.proxy.user}/bin"} | self.environ
+        done = command.run(("doctor", *arguments), environ)
         assert done.returncode == code, done.stdout + done.stderr
         assert done.stderr == b""
         assert b"TEST-" not in done.stdout

@@ -411,7 +411,7 @@ def test_serve_keeps_the_authority_to_itself(tmp_path: Path) -> None:
     """Its key is made for us alone in our own folder, running.json says where the certificate is, and a turn is served."""
     members = ranked("work")
     with Upstream({"work": members[0].secret}) as upstream:
-        proxy = Proxy(tmp_path, upstream, members, settings=forward(), program="flowpool serve")
+        proxy = Proxy(tmp_path, upstream, members, settings=forward(), program="flowpool serve", told_mode=True)
         with proxy:
             folder = proxy.home / "mitmproxy"
             assert proxy.ca == folder / "mitmproxy-ca-cert.pem"

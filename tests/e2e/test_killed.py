@@ -12,7 +12,6 @@ import math
 import os
 import random
 import subprocess
-import sys
 import threading
 import time
 import uuid
@@ -25,9 +24,10 @@ from urllib.parse import urlsplit
 import pytest
 
 from home.state.ledger import FIELDS
+from tests import command
 from tests.e2e.client import Client
 from tests.e2e.conftest import Make
-from tests.e2e.harness import ROOT, Program
+from tests.e2e.harness import Program
 from tests.e2e.pool import Pool, ranked
 from tests.e2e.witness import Book, Key
 from tests.upstream import Answer, Received, Window, bad_token, forbidden, limit, ok, ok_json, unified
@@ -205,8 +205,7 @@ class Load:
 
 def run(pool: Pool, *arguments: str) -> subprocess.CompletedProcess[bytes]:
     """Run `flowpool ARGUMENTS` in the pool's home."""
-    command = [sys.executable, "-m", "flowpool", *arguments]
-    return subprocess.run(command, env=pool.proxy.env(), cwd=ROOT, capture_output=True, timeout=60, check=False)
+    return command.run(arguments, pool.proxy.env())
 
 
 @pytest.mark.timeout(60 + 15 * (KILLS + MORE))

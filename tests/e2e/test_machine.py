@@ -8,7 +8,6 @@ import resource
 import shutil
 import sqlite3
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -18,6 +17,7 @@ import pytest
 
 from home.state import reader
 from home.state.database import BUSY
+from tests import command
 from tests.e2e.client import Client
 from tests.e2e.conftest import Make
 from tests.e2e.harness import Exit, Program, Proxy
@@ -59,19 +59,15 @@ def _says(done: Exit, *words: str) -> None:
     assert "Traceback" not in done.err + done.out
 
 
-def _command(proxy: Proxy, *args: str) -> subprocess.CompletedProcess[str]:
+def _command(proxy: Proxy, *args: str) -> subprocess.CompletedProcess[bytes]:
     """Run flowpool beside the proxy."""
-    words = [sys.executable, "-m", "flowpool", *args]
-    return subprocess.run(
-        words, env=proxy.env(), cwd=proxy.folder, capture_output=True, text=True, timeout=20, check=False
-    )
+    return command.run(args, proxy.env(), cwd=proxy.folder)
 
 
 # Loops
 
 
-@pytest.mark.parametrize("program", ["mitmdump", "flowpool serve"])
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+@pytest.mark.parametrize(("program", "host"), [("mitmdump", "127.0.0.1"), ("flowpool serve", "localhost")])
 def test_an_upstream_that_is_ourselves_is_refused(tmp_path: Path, program: Program, host: str) -> None:
     """No request could ever come to its end, so nothing listens, and the line names the setting."""
     port = closed_port()
@@ -97,7 +93,9 @@ def test_a_loop_that_nobody_saw_ends_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize("beneath", ["", "deeper"])
 def test_a_home_that_cannot_be_made_ends_the_start(tmp_path: Path, beneath: str) -> None:
     """A file in the folder's place is one line with what to look at, and exit code 2."""
-    proxy = Proxy(tmp_path, "http://127.0.0.1:9", env={"FLOWPOOL_HOME": str(tmp_path / "flowpool" / beneath)})
+    proxy = Proxy(
+        tmp_path, "http://127.0.0.1:9", env={"FLOWPOOL_HOME": str(tmp_path / "flowpool" / beneath)}, told_mode=True
+    )
     proxy.user.mkdir()
     proxy.home.touch()
     proxy._written = True
@@ -212,7 +210,7 @@ def test_a_keyring_that_hangs_keeps_nobody_waiting(tmp_path: Path) -> None:
 def test_a_secret_that_is_damaged_keeps_no_other_account_from_serving(tmp_path: Path) -> None:
     """The start says which account it is and what mends it; the others serve."""
     with Upstream(TOKENS) as upstream:
-        proxy = Proxy(tmp_path, upstream, MEMBERS)
+        proxy = Proxy(tmp_path, upstream, MEMBERS, told_mode=True)
         proxy.write()
         secrets = proxy.home / "secrets.json"
         document = json.loads(secrets.read_text())
@@ -242,7 +240,7 @@ def _hung(folder: Path, upstream: Upstream, backend: str) -> Proxy:
     (modules / "sitecustomize.py").write_text(HASTY)
     root = str(Path(__file__).parents[2])
     env = {"PYTHON_KEYRING_BACKEND": "hanging.Hanging", "PYTHONPATH": f"{modules}:{root}"}
-    return Proxy(folder, upstream, MEMBERS, settings={"credentials": {"backend": backend}}, env=env)
+    return Proxy(folder, upstream, MEMBERS, settings={"credentials": {"backend": backend}}, env=env, told_mode=True)
 
 
 # Clocks

@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests import keyrings
+from tests import command, keyrings
 from tests.e2e.conftest import Make
-from tests.e2e.harness import ROOT
 from tests.e2e.pool import Pool
 
 
 def run(pool: Pool, *arguments: str) -> str:
     """Run `flowpool ARGUMENTS` in the pool's home."""
-    done = subprocess.run(
-        [sys.executable, "-m", "flowpool", *arguments],
-        env=pool.proxy.env(),
-        cwd=ROOT,
-        capture_output=True,
-        timeout=60,
-        check=True,
-        text=True,
-    )
-    return done.stdout
+    done = command.run(arguments, pool.proxy.env())
+    assert done.returncode == 0, done.stderr
+    return done.stdout.decode()
 
 
 def serves(pool: Pool) -> bool:

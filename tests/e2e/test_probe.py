@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -18,8 +16,9 @@ import pytest
 from home.state import reader
 from home.state.moments import of_text, to_text
 from routing.gauges import Gauge
+from tests import command
 from tests.e2e.client import PATIENCE
-from tests.e2e.harness import ROOT, Member, Proxy
+from tests.e2e.harness import Member, Proxy
 from tests.e2e.pool import CLIENT, Pool, about, token
 from tests.upstream import Received, Upstream, bad_token, plant
 from tests.upstream.answer import Answer
@@ -56,15 +55,8 @@ def pool_of(
 
 def status(pool: Pool) -> dict[str, dict[str, Any]]:
     """The accounts of `flowpool status --json`, by name."""
-    done = subprocess.run(
-        [sys.executable, "-m", "flowpool", "status", "--json"],
-        env=pool.proxy.env(),
-        cwd=ROOT,
-        capture_output=True,
-        timeout=60,
-        check=True,
-    )
-    return {account["name"]: account for account in json.loads(done.stdout)["accounts"]}
+    shown = command.shown(("status", "--json"), pool.proxy.env())
+    return {account["name"]: account for account in json.loads(shown)["accounts"]}
 
 
 def until(claim: Callable[[], bool], what: str) -> None:
@@ -269,13 +261,5 @@ def test_a_day_opens_windows_early(tmp_path: Path) -> None:
         assert len(own(pool)) == 1
         assert account["requests"] == 0
 
-        shown = subprocess.run(
-            [sys.executable, "-m", "flowpool", "status"],
-            env=pool.proxy.env() | {"COLUMNS": "160"},
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=True,
-        ).stdout
+        shown = command.shown(("status",), pool.proxy.env() | {"COLUMNS": "160"})
         assert "next prime " in shown

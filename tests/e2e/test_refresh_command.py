@@ -29,6 +29,7 @@ from home.paths import Home
 from home.state import reader, renewals
 from home.state.renewals import Renewals
 from routing.words import Account
+from tests import command
 from tests.e2e.harness import ROOT, Member, Proxy
 from tests.home.state.made import raw
 from tests.upstream import Upstream
@@ -62,15 +63,15 @@ class Desk:
 
     def start(self, *names: str) -> subprocess.Popen[bytes]:
         """Start `flowpool refresh NAMES`."""
-        command = [sys.executable, "-m", "flowpool", "refresh", *names]
+        line = [sys.executable, "-m", "flowpool", "refresh", *names]
         pipe = subprocess.PIPE
-        return subprocess.Popen(
-            command, env=self.proxy.env(), cwd=ROOT, stdout=pipe, stderr=pipe, start_new_session=True
-        )
+        return subprocess.Popen(line, env=self.proxy.env(), cwd=ROOT, stdout=pipe, stderr=pipe, start_new_session=True)
 
     def run(self, *names: str, code: int = 0) -> str:
         """Run it to its end; what it showed, and no secret in it."""
-        return end(self.start(*names), code)
+        text = command.shown(("refresh", *names), self.proxy.env(), code=code)
+        assert "TEST-" not in text
+        return text
 
     def account(self, name: str = "work") -> Account:
         """An account as accounts.toml has it now."""

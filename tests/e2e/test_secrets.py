@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests import command
 from tests.e2e.client import Client, Request, count_tokens
 from tests.e2e.conftest import Make
-from tests.e2e.harness import ROOT, Member
+from tests.e2e.harness import Member
 from tests.e2e.pool import BLOCK, Pool, token
 from tests.upstream import bad_token, drop, limit, login, ok, overloaded, plant, silent
 
@@ -99,15 +98,7 @@ def test_planted_tokens_are_in_no_file_no_log_and_no_status(make: Make, program:
     planted = Planted(pool)
     _all_that_can_happen(pool, planted)
     told = repr(pool.proxy.status())
-    asked = subprocess.run(
-        [sys.executable, "-m", "flowpool", "status", "--json"],
-        cwd=pool.proxy.folder,
-        env=pool.proxy.env() | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    told += asked.stdout + asked.stderr
+    told += command.shown(("status", "--json"), pool.proxy.env())
     assert not [secret for secret in planted.all() if secret in told]
     pool.settle()
     pool.proxy.stop()

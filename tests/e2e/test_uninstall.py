@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 from home import running
-from tests.e2e.harness import ROOT, Member
+from tests import command
+from tests.e2e.harness import Member
 from tests.e2e.living import Living
 from tests.upstream import Upstream, closed_port, plant
 
@@ -16,18 +15,7 @@ SETTINGS = '{"enabledPlugins": {"a@b": true}} // mine\n'
 
 def run(proxy: Living, *arguments: str, code: int = 0) -> str:
     """Run `flowpool ARGUMENTS` in the proxy's home; all that it showed."""
-    done = subprocess.run(
-        [sys.executable, "-m", "flowpool", *arguments],
-        env=proxy.env(),
-        cwd=ROOT,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=60,
-        check=False,
-    )
-    shown = (done.stdout + done.stderr).decode()
-    assert done.returncode == code, shown
-    return shown
+    return command.shown(arguments, proxy.env(), code=code)
 
 
 def test_connected_killed_and_uninstalled(tmp_path: Path) -> None:

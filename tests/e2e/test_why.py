@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from typing import Any
 
+from tests import command
 from tests.e2e.conftest import Make
-from tests.e2e.harness import ROOT
 from tests.e2e.pool import Pool
 from tests.upstream import limit, overloaded, silent
 
 
 def flowpool(pool: Pool, *arguments: str) -> str:
     """What the command says."""
-    done = subprocess.run(
-        [sys.executable, "-m", "flowpool", *arguments],
-        env=pool.proxy.env() | {"COLUMNS": "100"},
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
+    done = command.run(arguments, pool.proxy.env() | {"COLUMNS": "100"})
+    assert (done.returncode, done.stderr) == (0, b"")
+    return done.stdout.decode()
 
 
 def told(pool: Pool, request: str = "last") -> dict[str, Any]:

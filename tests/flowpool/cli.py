@@ -2,34 +2,13 @@
 
 import os
 import subprocess
-import sys
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 
-from tests.forge import Forge
+from tests.command import run
 
 ROOT = Path(__file__).parents[2]
-TIMEOUT = 60.0  # seconds for one command
 PLANTED = "sk-ant-oat01-PLANTED-on-the-command-line"
-IMPORTED = (
-    "flowpool.main",
-    "flowpool.accounts",
-    "flowpool.add",
-    "flowpool.alone",
-    "flowpool.change",
-    "flowpool.remove",
-    "flowpool.status",
-    "flowpool.views.status",
-    "home.state.lifting",
-    "home.state.reader",
-    "providers.anthropic",
-    "flowpool.bound",
-    "flowpool.simulate",
-    "scipy.optimize",
-)
-
-type Ended = tuple[int, bytes, bytes]  # code, stdout, stderr
 
 
 def planted(name: str) -> str:
@@ -56,37 +35,13 @@ class Shell:
         data = given.encode() if isinstance(given, str) else given
         environ = {"PATH": os.defpath, "FLOWPOOL_HOME": str(self.home), "HOME": str(self.home), "COLUMNS": "80"}
         environ |= {"PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring"} | self.environ
-        returned, stdout, stderr = self._forged(arguments, environ, data) or _started(arguments, environ, data)
+        done = run(arguments, environ, given=data)
         encoding = self.environ.get("PYTHONIOENCODING", "utf-8")
-        out, err = stdout.decode(encoding), stderr.decode(encoding)
+        out, err = done.stdout.decode(encoding), done.stderr.decode(encoding)
         self.shown += [out, err]
-        assert returned == code, err
+        assert done.returncode == code, err
         return subprocess.CompletedProcess(arguments, code, out, err)
-
-    def _forged(self, arguments: tuple[str, ...], environ: dict[str, str], given: bytes) -> Ended | None:
-        """Fork it, unless what it needs is decided when an interpreter starts."""
-        if any(name.startswith("PYTHON") for name in self.environ):
-            return None
-        return _forge().run(["flowpool", *arguments], env=environ, cwd=ROOT, given=given, timeout=TIMEOUT)
 
     def add(self, name: str, *arguments: str, kind: str = "setup-token", secret: str = "") -> None:
         """Add an account, with a secret of its own."""
         self.run("add", name, "--kind", kind, *arguments, given=secret or planted(name))
-
-
-@cache
-def _forge() -> Forge:
-    return Forge(IMPORTED, "flowpool.main:main")
-
-
-def _started(arguments: tuple[str, ...], environ: dict[str, str], given: bytes) -> Ended:
-    answer = subprocess.run(
-        [sys.executable, "-m", "flowpool", *arguments],
-        input=given,
-        env=environ,
-        cwd=ROOT,
-        capture_output=True,
-        timeout=TIMEOUT,
-        check=False,
-    )
-    return answer.returncode, answer.stdout, answer.stderr
