@@ -23,8 +23,10 @@ test-clients: $(STAMP) ## the real Claude Code through the pool, without a netwo
 	tools/loopback-only $(BIN)/python -m pytest -m clients tests/clients
 
 soak: $(STAMP) ## ten busy minutes and fifty kills: nothing leaks, nothing known is lost
-	FLOWPOOL_KILLS=50 $(BIN)/python -m pytest -s tests/e2e/test_killed.py
+	FLOWPOOL_THOROUGH=1 $(BIN)/python -m pytest -s $(REPEATED)
 	$(BIN)/python -m pytest -s -m soak tests/soak
+
+REPEATED := $(addprefix tests/,e2e/test_killed.py e2e/test_lifecycle.py e2e/test_refresh_command.py flowpool/test_credentials.py)
 
 bench: $(STAMP) ## measure it beside bare mitmdump, eight minutes on an idle machine
 	$(BIN)/python -m bench

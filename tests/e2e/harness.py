@@ -12,6 +12,7 @@ Longer than 250 lines because files, life and talk of one process are told in on
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import hashlib
 import http.client
@@ -21,15 +22,19 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
 import tomli_w
+from mitmproxy.certs import CertStore
+from mitmproxy.options import CONF_BASENAME, KEY_SIZE
 
 from credentials.credential import parse
 from credentials.file import FileStore
@@ -148,6 +153,8 @@ class Proxy:
         """Write config.toml, accounts.toml, secrets.json; by `start` on its own unless it was called before."""
         self.home.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.user.mkdir(exist_ok=True)
+        if self.program.startswith("mitm"):
+            shutil.copytree(_authority(), self.user / ".mitmproxy")
         self.write_config()
         if self.members:
             self.write_accounts(*self.members.values())
@@ -428,6 +435,15 @@ class Proxy:
     def forget(self) -> None:
         """Remove the whole folder."""
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+@cache
+def _authority() -> Path:
+    """One authority for all of mitmproxy's own programs, which each would spend a tenth of a second on making."""
+    folder = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, folder)
+    CertStore.from_store(folder, CONF_BASENAME, KEY_SIZE)
+    return folder
 
 
 def _installed() -> bool:

@@ -1,7 +1,6 @@
 """kill -9 at random moments under load: what was known a second before outlives it, and nothing that was proved wrong comes back.
 
-FLOWPOOL_KILLS sets how many (3), FLOWPOOL_SEED repeats the random draws of a run that failed (the moments are those, the
-threads' order is not).
+FLOWPOOL_SEED repeats the random draws of a run that failed (the moments are those, the threads' order is not).
 """
 
 from __future__ import annotations
@@ -30,9 +29,10 @@ from tests.e2e.conftest import Make
 from tests.e2e.harness import Program
 from tests.e2e.pool import Pool, ranked
 from tests.e2e.witness import Book, Key
+from tests.thorough import amount
 from tests.upstream import Answer, Received, Window, bad_token, forbidden, limit, ok, ok_json, unified
 
-KILLS = int(os.environ.get("FLOWPOOL_KILLS", "3"))
+KILLS = amount(3, 50)
 MORE = 5  # kills, where the load of those was too short to show anything of what is SHOWN
 SHOWN = ("held", "lifted", "used", "stick", "line")
 SEED = int(os.environ.get("FLOWPOOL_SEED") or uuid.uuid4().int % 1_000_000)
@@ -214,7 +214,7 @@ def test_kills_at_random_moments_lose_nothing_that_was_known(make: Make) -> None
     try:
         checked = _run(make)
     except BaseException as error:
-        error.add_note(f"repeat with: FLOWPOOL_SEED={SEED} FLOWPOOL_KILLS={KILLS}")
+        error.add_note(f"repeat with: FLOWPOOL_SEED={SEED}")
         raise
     print(f"\nkills: {KILLS} seed: {SEED} checked: {dict(sorted(checked.items()))}")  # noqa: T201  # figures of the soak
     for what in SHOWN:

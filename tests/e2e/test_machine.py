@@ -117,7 +117,6 @@ def sealed(tmp_path: Path) -> Iterator[_Humble]:
     with Upstream(TOKENS) as upstream:
         proxy = _Humble(tmp_path, upstream, MEMBERS)
         proxy.write()
-        proxy.user.joinpath(".mitmproxy").mkdir()
         yield proxy
         proxy.home.chmod(0o700)
 

@@ -16,6 +16,7 @@ from home import accounts as book
 from tests import keyrings
 from tests.credentials.rings import secret_service
 from tests.flowpool.cli import ROOT, Shell, planted
+from tests.thorough import amount
 
 
 @pytest.fixture
@@ -164,7 +165,7 @@ def test_killed_at_any_call_it_is_finished_by_the_next(shell: Shell, ring: Path,
     shell.run("credentials", "move", "file" if place == "keyring" else "keyring")
     kept = {path: path.read_bytes() if path.exists() else None for path in (ring, shell.home / "secrets.json")}
     killed = 0
-    for dies_at in range(3, 45, 6):
+    for dies_at in range(3, 45, amount(6, 1)):
         for path, data in kept.items():
             path.unlink(missing_ok=True)
             if data is not None:
