@@ -16,7 +16,7 @@ demo: $(STAMP) ## three made-up accounts run out one after another, on this mach
 	$(BIN)/python -m tests.demo
 
 test: $(STAMP) ## all tests but those that drive real client programs or take minutes
-	$(BIN)/python -m pytest -n 3 -m 'not clients and not soak'
+	$(BIN)/python -m pytest -n 4 -m 'not clients and not soak'
 
 test-clients: $(STAMP) ## the real Claude Code through the pool, without a network (needs npm)
 	npm install --prefix tests/clients --ignore-scripts --no-audit --no-fund --no-package-lock --loglevel=error

@@ -32,6 +32,7 @@ FLOWPOOL, SERVE = "flowpool.main:main", "tests.e2e.entry:run"
 MITMDUMP, MITMWEB = "mitmproxy.tools.main:mitmdump", "mitmproxy.tools.main:mitmweb"
 LARGEST = 2**16  # bytes of one command
 STREAMS = 3
+MOST_FILES = 1024
 FOLLOWED = {"PYTHONPATH", "PYTHONUNBUFFERED", "PYTHON_KEYRING_BACKEND"}
 """Variables of the interpreter's that a forked one follows; others decide something when an interpreter starts."""
 
@@ -156,42 +157,40 @@ def imported() -> list[str]:
 
 
 def serve(connection: socket.socket) -> None:
-    """Fork for each run until the tests have gone."""
+    """Fork for each run, and tell how those end that did, until the tests have gone."""
+    woken, wakes = os.pipe()
+    os.set_blocking(wakes, False)
+    signal.set_wakeup_fd(wakes)
+    signal.signal(signal.SIGCHLD, lambda *_: None)  # what is ignored wakes nobody
+    tells: dict[int, int] = {}
     while True:
+        ready = select.select([connection.fileno(), woken], [], [])[0]
+        if woken in ready:
+            os.read(woken, LARGEST)
+            _tell(tells)
+        if connection.fileno() not in ready:
+            continue
         said, files, _, _ = socket.recv_fds(connection, LARGEST, 1 + STREAMS)
         if not said:
             return
-        keeper = os.fork()
-        if keeper == 0:
-            connection.close()
-            _keep(json.loads(said), files)
-        for file in files:
-            os.close(file)
+        child = os.fork()
+        if child == 0:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            _become(json.loads(said), files[1:])
+        tells[child], *streams = files
+        for stream in streams:
+            os.close(stream)
+        os.write(tells[child], f"{child}\n".encode())
         connection.send(b"+")
-        _reap()
 
 
-def _keep(said: tuple[str, list[str], dict[str, str], str], files: Sequence[int]) -> None:
-    """Fork the run itself, and tell who it is and how it ended."""
-    tells, *streams = files
-    child = os.fork()
-    if child == 0:
-        os.close(tells)
-        _become(said, streams)
-    for stream in streams:
-        os.close(stream)
-    os.write(tells, f"{child}\n".encode())
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    os.write(tells, f"{code}\n".encode())
-    os._exit(0)
-
-
-def _reap() -> None:
-    try:
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
-    except ChildProcessError:
-        pass
+def _tell(tells: dict[int, int]) -> None:
+    """Tell of each run that ended how it did."""
+    while tells and (ended := os.waitpid(-1, os.WNOHANG))[0]:
+        child, status = ended
+        with os.fdopen(tells.pop(child), "wb", 0) as to, suppress(BrokenPipeError):
+            to.write(f"{os.waitstatus_to_exitcode(status)}\n".encode())
 
 
 def _become(said: tuple[str, list[str], dict[str, str], str], streams: Sequence[int]) -> None:
@@ -200,7 +199,7 @@ def _become(said: tuple[str, list[str], dict[str, str], str], streams: Sequence[
     try:
         for number, stream in enumerate(streams):
             os.dup2(stream, number)
-            os.close(stream)
+        os.closerange(STREAMS, MOST_FILES)  # those of other runs, too
         os.environ.clear()
         os.environ.update(environ)
         time.tzset()

@@ -32,7 +32,7 @@ from tests.e2e.witness import Book, Key
 from tests.thorough import amount
 from tests.upstream import Answer, Received, Window, bad_token, forbidden, limit, ok, ok_json, unified
 
-KILLS = amount(3, 50)
+KILLS = amount(2, 50)
 MORE = 5  # kills, where the load of those was too short to show anything of what is SHOWN
 SHOWN = ("held", "lifted", "used", "stick", "line")
 SEED = int(os.environ.get("FLOWPOOL_SEED") or uuid.uuid4().int % 1_000_000)

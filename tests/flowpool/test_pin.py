@@ -1,6 +1,8 @@
 """pin tells the running proxy, or the state, whom the operator wishes to serve."""
 
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 
@@ -17,12 +19,20 @@ TALK = "60a9dfd2" * 4
 PINS = json.dumps({"pins": [{"session": None, "accounts": ["home"], "because": "running conversations stay"}]}).encode()
 
 
-@pytest.fixture
-def pool(shell: Shell) -> Shell:
-    """Two accounts that may serve, and one that may not."""
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home of two accounts that may serve, and one that may not."""
+    shell = Shell(home=tmp_path_factory.mktemp("made") / "home")
     for name in ("work", "home", "off"):
         shell.add(name, secret=f"token-of-{name}")
     shell.run("disable", "off")
+    return shell.home
+
+
+@pytest.fixture
+def pool(made: Path, shell: Shell) -> Shell:
+    """A home like it."""
+    shutil.copytree(made, shell.home)
     return shell
 
 

@@ -1,6 +1,7 @@
 """An import takes in what is new, and changes nothing when it cannot be opened."""
 
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -31,15 +32,25 @@ def words(tmp_path: Path) -> str:
     return str(path)
 
 
-@pytest.fixture
-def sealed(shell: Shell, tmp_path: Path, words: str) -> str:
-    """An export of two accounts, in a file; the shell is at a new machine afterwards."""
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a home of two accounts, and an export of it."""
+    folder = tmp_path_factory.mktemp("made")
+    shell, words = Shell(home=folder / "home"), folder / "words"
+    words.write_text(WORDS)
     for name in ("work", "home"):
         shell.add(name, "--no-verify")
-    file = tmp_path / "pool.parcel"
-    shell.run("accounts", "export", str(file), "--passphrase-file", words)
+    shell.run("accounts", "export", str(folder / "pool.parcel"), "--passphrase-file", str(words))
+    return folder
+
+
+@pytest.fixture
+def sealed(made: Path, shell: Shell, tmp_path: Path) -> str:
+    """An export of two accounts, in a file; the shell is at a new machine."""
+    shutil.copytree(made / "home", tmp_path / "home")
+    shutil.copy(made / "pool.parcel", tmp_path)
     shell.home = tmp_path / "new"
-    return str(file)
+    return str(tmp_path / "pool.parcel")
 
 
 def files(home: Path) -> dict[str, bytes]:

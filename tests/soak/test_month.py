@@ -7,6 +7,8 @@ import pytest
 
 from tests.month import AGAIN, ANEW, AWAY, BUSY, MONTH, NAMES, PACE, START, live, report
 
+pytestmark = pytest.mark.soak
+
 # When no login can serve: the longer outage, once the last token is over, and the end of all logins.
 DARK = (AWAY[1] - AWAY[0] - timedelta(hours=7)) + (ANEW - START - timedelta(days=29))
 
