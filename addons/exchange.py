@@ -120,7 +120,7 @@ class Exchange:
     own: the client's secret header fields, in order. signed: the secret that the last attempt went out with. key: what it showed to open /_flowpool/. pin: the name of the account that its client was launched to use, unread.
     is_torn: whether a header hid further lines. lacks_login: whether its client has no login of its own and shows flowpool's placeholder.
     end: how the attempt in flight ended; None while it lives. step: what the replay layer does next.
-    pause: the wait that the request is in, is_queued: whether in a queue, paused_at (monotonic) its beginning; woken_from: the end of one that it was woken from. floor: the clock is never earlier than this for this exchange.
+    pause: the wait that the request is in, is_queued: whether in a queue, paused_at (monotonic) its beginning; woken_from: the end of one, not for room, that it was woken from. floor: the clock is never earlier than this for this exchange.
     leftover: what the client would get of the last attempt if nothing else may be tried; None: the flow's response as it is.
     may_resume: whether the last attempt's answer is still coming and could be taken after all.
     renewal_due: until when (monotonic) it waits for its account's login to be renewed; None while it does not.

@@ -129,11 +129,15 @@ class Route:
             self._give_up(choice, flow, exchange, exchange.provider)
             return
         if refused is not None:
-            keep(flow, refused, choice, self._accounts)
-            if isinstance(choice, Wait) and choice.account is None:
-                wake_paused()  # what it leaves is another's
+            self._leave(flow, refused, choice)
         if isinstance(choice, Use):
             flow.comment = f"{self._name(choice.account)}: {choice.because}"
+
+    def _leave(self, flow: http.HTTPFlow, refused: Attempt, choice: Use | Wait) -> None:
+        """Keep what an attempt that is over met; where the request is to pause, the place that it had is another's."""
+        keep(flow, refused, choice, self._accounts)
+        if isinstance(choice, Wait) and choice.account is None:
+            wake_paused()
 
     def _instead(self, choice: Choice, exchange: Exchange) -> http.Response | None:
         """What is answered in a choice's place: nobody is left who could sign, or it would wait in a proxy that ends."""
@@ -150,7 +154,7 @@ class Route:
         """Come back from a pause, which may be before its time; one between tries is charged to the budget."""
         passed = min(timedelta(seconds=time.monotonic() - exchange.paused_at), exchange.pause_length)
         is_early = passed < exchange.pause_length
-        exchange.pause, exchange.woken_from = None, pause.until if is_early else None
+        exchange.pause, exchange.woken_from = None, pause.until if is_early and not pause.is_for_room else None
         if not is_early:
             exchange.floor = pause.until
         exchange.trail = exchange.trail.resumed(pause, passed, early=is_early)
@@ -236,8 +240,8 @@ class Route:
                 self._use(choice, exchange)
             case Wait(until=until):
                 exchange.may_resume = False
-                exchange.pause, exchange.paused_at = choice, time.monotonic()
                 until = until if exchange.woken_from is None else min(until, exchange.woken_from)
+                exchange.pause, exchange.paused_at = replace(choice, until=until), time.monotonic()
                 exchange.pause_length = max(until - exchange.now(), timedelta())
                 exchange.step = Pause(exchange.pause_length.total_seconds())
                 if choice.account is None:

@@ -4,7 +4,7 @@ import os
 import stat
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -111,7 +111,7 @@ def write(path: Path, data: bytes, disk: Disk = DISK) -> None:
     """
     target = Path(os.path.realpath(path))
     try:
-        temporary = _write_beside(target, data, disk)
+        temporary = write_beside(target, data, disk)
         try:
             disk.replace(temporary, target)
         except BaseException:
@@ -129,7 +129,7 @@ def create(path: Path, data: bytes, disk: Disk = DISK) -> bool:
         make_folder(target.parent)
         if target.exists():
             return False
-        temporary = _write_beside(target, data, disk)
+        temporary = write_beside(target, data, disk)
         try:
             disk.link(temporary, target)
         except FileExistsError:
@@ -189,8 +189,8 @@ else:
         return True
 
 
-def _write_beside(target: Path, data: bytes, disk: Disk) -> Path:
-    """Write data to a new file in target's folder; leave none behind when that fails."""
+def write_beside(target: Path, data: bytes, disk: Disk, fit: Callable[[int], None] = lambda _: None) -> Path:
+    """Write data to a new file in target's folder, which only we can read until fit makes it another; leave none when that fails."""
     temporary = target.with_name(f".{target.name}.{os.getpid()}.{os.urandom(6).hex()}.tmp")
     file = disk.create(temporary)
     try:
@@ -198,6 +198,7 @@ def _write_beside(target: Path, data: bytes, disk: Disk) -> Path:
             left = memoryview(data)
             while left:
                 left = left[disk.write(file, bytes(left)) :]
+            fit(file)
             disk.sync(file)
         finally:
             os.close(file)

@@ -2,10 +2,11 @@
 
 The bounds of docs/verdicts.md, for the attempts that count (a wait for recovery starts counts anew):
 same-account tries are one counter per account over all rows, and the next wait is the last verdict's list at that index;
-waits between tries share one budget per exchange; a hop asks each account at most once; rows that say "one hop"
-share a single hop. A side call never waits.
+waits between tries share one budget per exchange; a hop asks each account at most once, but again one whose hold ended while the
+exchange waited for room; rows that say "one hop" share a single hop. A side call never waits.
 """
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import Enum
@@ -15,6 +16,9 @@ from routing.rules import Rules
 from routing.trail import Attempt, Trail
 from routing.verdicts import Hop, Verdict
 from routing.words import AccountId, Demand
+
+SHORTEST = timedelta(seconds=1)  # before an account that did not recover is asked once more
+DOUBLINGS = 16  # longer than any pause may be
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,9 +53,24 @@ def next_step(trail: Trail, demand: Demand, rules: Rules) -> Step:
     return Onward.STOP
 
 
-def asked(trail: Trail) -> frozenset[AccountId]:
-    """List the accounts that a hop may not ask again."""
-    return frozenset(attempt.account for attempt in trail.counted)
+def asked(trail: Trail, now: datetime) -> frozenset[AccountId]:
+    """List the accounts that a hop may not ask again, be they held or not.
+
+    One that set a hold is not among them after a wait for room, but rests 1, 2, 4 ... s: its hold may end as soon as it is set.
+    """
+    newest = {attempt.account: attempt for attempt in trail.counted}
+    since = {attempt.account for attempt in trail.attempts[trail.roomed_at :]}
+    refusals = Counter(attempt.account for attempt in trail.counted if attempt.verdict.is_for_a_time)
+    return frozenset(
+        account
+        for account, last in newest.items()
+        if account in since or not last.verdict.is_for_a_time or now < last.ended_at + rest(refusals[account])
+    )
+
+
+def rest(times: int) -> timedelta:
+    """How long an exchange leaves alone what did not recover so many times."""
+    return SHORTEST * (1 << min(times - 1, DOUBLINGS))
 
 
 def settle(verdict: Verdict, trail: Trail, demand: Demand, rules: Rules) -> Verdict:

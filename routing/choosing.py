@@ -54,6 +54,8 @@ def _again(question: Question, step: Again, last: Attempt) -> Choice:
     barred = question.is_barred(account)
     if barred:
         return _hop(question, f"may no longer serve: {barred}", last)
+    if question.trail.has_waited_for_room and (now < step.at or question.full({account.id: account})):
+        return _hop(question, f"refused: {last.verdict.because}", last)
     because = f"again: {last.verdict.because}"
     if not step.wait or now >= step.at or step.at - now > step.wait + CLOCK_STEP:
         return Use(account=account.id, because=because)
@@ -74,8 +76,9 @@ def _hop(question: Question, why: str, last: Attempt) -> Choice:
 
 
 def _stop(question: Question, last: Attempt) -> Choice:
-    """Nobody else may be asked: the last answer, or one of our own. What was paid for already is never held back."""
+    """Nobody else may be asked: the last answer, or one of our own. What was paid for already is not held back while it is there."""
     dead = question.dead()
-    if last.verdict.left is Left.RELAY or last.verdict.as_row == PAID_ROW:
+    is_paid = last.verdict.as_row == PAID_ROW and not question.trail.has_waited_for_room
+    if last.verdict.left is Left.RELAY or is_paid:
         return GiveUp(answer=Answer.RELAY, because=last.verdict.because, barred=dead.passed_over())
     return outcome(dead)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from routing.chains import SHORTEST, rest
 from routing.decisions import Answer, Barred, GiveUp, Wait
 from routing.gates import bar
 from routing.holds import AccountHolds, Hold, barring
@@ -11,9 +12,6 @@ from routing.rules import Rules
 from routing.trail import Attempt, Trail
 from routing.verdicts import LOCKED_ROWS, RECOVERING_ROWS, RENEWED_ROW
 from routing.words import Account, AccountId, Demand
-
-SHORTEST = timedelta(seconds=1)  # of the second pause of an exchange
-DOUBLINGS = 16  # longer than any pause may be
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +99,7 @@ def _wait(dead: Dead, hold: Hold) -> Wait | None:
     """
     until = hold.until
     if dead.trail.renewals:
-        until = max(until, dead.now + SHORTEST * 2 ** min(dead.trail.renewals - 1, DOUBLINGS))
+        until = max(until, dead.now + rest(dead.trail.renewals))
     if not may_wait(until - dead.now, dead.demand, dead.trail, dead.rules, dead.now):
         return None
     return Wait(until=until, account=None, because=hold.because)

@@ -34,7 +34,7 @@ class Question(NamedTuple):
 
     def untried(self) -> Eligible:
         """Select of them those that a hop may still ask."""
-        tried = asked(self.trail)
+        tried = asked(self.trail, self.now)
         return _without(self._unbarred(self.holds()), tried) or _without(self._last_resort(), tried)
 
     def holds(self) -> Mapping[AccountId, AccountHolds]:

@@ -51,7 +51,7 @@ class Router:
         free: whether the strategy is to be asked what it thought, too.
         """
         question, habits = self._question(demand, trail, now), self._memory.traffic.habits
-        tried, rules = asked(trail), self._rules.routing
+        tried, rules = asked(trail, now), self._rules.routing
         eligible = {i: account for i, account in question.eligible().items() if i not in tried}
         full = {i: why_full(eligible[i], self._memory.traffic.leases) for i in question.full(eligible)}
         room = {i: account for i, account in eligible.items() if i not in full}

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from math import fsum
 
 from routing.decisions import Use, Wait
-from routing.observations import AccountsChanged, Answered, Dispatched, Ended, Succeeded
+from routing.observations import AccountsChanged, Answered, Dispatched, Ended, Paused, Succeeded
 from routing.readings import Reading
 from routing.router import Router
 from routing.rules import Rules
@@ -153,7 +153,9 @@ class _Play:
         self._router.observe(Ended(exchange=asked.exchange, trail=trail, at=asked.at))
 
     def _wait(self, choice: Wait, asked: _Asked, trail: Trail) -> None:
-        """Keep the turn until then, and those of its conversation behind it."""
+        """Keep the turn until then, and those of its conversation behind it; meanwhile it is in flight nowhere."""
+        if choice.account is None:
+            self._router.observe(Paused(exchange=asked.exchange, at=asked.at, queue=choice.queue))
         pause = max(choice.until - asked.at, timedelta())
         self._waited_turns.add(asked.exchange)
         self._waited += pause

@@ -30,6 +30,7 @@ class Trail:
     """The attempts of one exchange, oldest first.
 
     renewed_at: index of the first attempt that still counts; a wait for recovery starts counts anew, one for room does not.
+    roomed_at: index of the first attempt after the latest wait for room.
     exchange: whose trail it is, by which it keeps its place in a queue; None: it has none.
     renewals: how many waits for recovery came to their end; recovery_waited: how long all waits of both kinds lasted together.
     """
@@ -37,6 +38,7 @@ class Trail:
     started_at: datetime
     attempts: tuple[Attempt, ...] = ()
     renewed_at: int = 0
+    roomed_at: int = 0
     renewals: int = 0
     recovery_waited: timedelta = timedelta()
     exchange: ExchangeId | None = None
@@ -58,14 +60,14 @@ class Trail:
         )
 
     def resumed(self, pause: Wait, waited: timedelta = timedelta(), *, early: bool = False) -> Self:
-        """Copy the trail as it stands after that pause; who waited for room was not served, and asks nobody twice.
+        """Copy the trail as it stands after that pause; one for room lets nobody be asked again but whose hold ended meanwhile.
 
         early: it was woken before the pause's end.
         """
         if pause.account is not None:
             return self
         if pause.is_for_room:
-            return replace(self, recovery_waited=self.recovery_waited + waited)
+            return replace(self, roomed_at=len(self.attempts), recovery_waited=self.recovery_waited + waited)
         return self.renewed(waited, early=early)
 
     @property
@@ -77,6 +79,11 @@ class Trail:
     def last(self) -> Attempt | None:
         """The newest attempt that still counts."""
         return self.counted[-1] if self.counted else None
+
+    @property
+    def has_waited_for_room(self) -> bool:
+        """Whether it did since the newest attempt, which claims no place any more and whose answer is gone."""
+        return self.last is not None and self.roomed_at == len(self.attempts)
 
     @property
     def waited(self) -> timedelta:

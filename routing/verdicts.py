@@ -99,6 +99,11 @@ class Verdict:
         return _ROW_OF_KIND.get(self.kind, self.row) if self.row == ERROR_EVENT_ROW else self.row
 
     @property
+    def is_for_a_time(self) -> bool:
+        """Whether it comes with a hold; once that has ended, it says no more of the account."""
+        return self.hold is not None or self.row == RENEWED_ROW
+
+    @property
     def blames_credential(self) -> bool:
         """Whether the account's login was refused, which is no answer to the request."""
         return self.as_row in LOGIN_ROWS or self.row == STALE_ROW

@@ -40,7 +40,7 @@ def replace(path: Path, data: bytes | None, expected: bytes | None, disk: Disk =
         return _take_away(target, expected)
     try:
         files.make_folder(target.parent)
-        temporary = _write_beside(target, data, disk)
+        temporary = files.write_beside(target, data, disk, lambda file: _like(file, target))
         try:
             return _put_in_place(temporary, target, expected, disk)
         finally:
@@ -93,26 +93,6 @@ def _take_away(target: Path, expected: bytes | None) -> bool:
     with suppress(OSError):
         DISK.sync_folder(target.parent)
     return True
-
-
-def _write_beside(target: Path, data: bytes, disk: Disk) -> Path:
-    """Write a new file in the target's folder, as private as it can be until it has the target's mode and owner."""
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.{os.urandom(6).hex()}.tmp")
-    file = disk.create(temporary)
-    try:
-        try:
-            left = memoryview(data)
-            while left:
-                left = left[disk.write(file, bytes(left)) :]
-            _like(file, target)
-            disk.sync(file)
-        finally:
-            os.close(file)
-    except BaseException:
-        with suppress(OSError):
-            temporary.unlink()
-        raise
-    return temporary
 
 
 def _like(file: int, target: Path) -> None:

@@ -159,6 +159,27 @@ def test_a_request_that_is_woken_for_nothing_waits_on() -> None:
     assert turn.rows == [("work", 13), ("work", 8)]
 
 
+def test_who_is_woken_from_a_wait_for_room_waits_for_a_recovery_to_its_end() -> None:
+    """A look at who has room is a second away, and says nothing of the recovery."""
+    pool = Pool("work", "home")
+    first, second = (pool.asks(talk(number)).sent_on("work") for number in (1, 2))
+    first.gets(limit("5h", resets_in=30)).sent_on("home")
+    second.gets(limit("5h", resets_in=30))
+    first.gets(limit("5h", resets_in=30))
+
+    second.pauses(0, 1, "others are moving there", woken=True).pauses(25, 32).sent_on("work")
+
+
+def test_a_recovery_that_is_put_off_meanwhile_is_waited_for() -> None:
+    """The wait that was woken ends where it would have; the clock jumps no further, and the hold stands."""
+    pool = Pool("work")
+    first, second = (pool.asks(talk(number)).sent_on("work") for number in (1, 2))
+    first.gets(limit("5h", resets_in=30))
+    second.gets(limit("5h", resets_in=90))
+
+    first.pauses(25, 32, woken=True).pauses(25, 32).pauses(55, 62).sent_on("work")
+
+
 def test_a_proxy_that_ends_lets_nobody_wait_for_a_recovery() -> None:
     """Own answer I, to those who wait by then and to those who would; it is the proxy's, and no account's."""
     pool = Pool("work")
@@ -286,6 +307,18 @@ def test_paid_overage_is_taken_when_nobody_else_may_serve() -> None:
     turn.passes(ok("y"))
     assert turn.rows[0] == ("work", 9)
     assert (pool.holds("work"), pool.holds("home")) == ([("account", 9)], [("account", 9)])
+
+
+def test_a_paid_answer_is_gone_after_a_wait_for_room() -> None:
+    """Its connection was closed: own answer A, and not the head that is left of it."""
+    pool = Pool("work", "home")
+    first, second = (pool.asks(talk(number)).sent_on("work") for number in (1, 2))
+    first.gets(overage(ok("x"))).sent_on("home")
+    second.gets(overage(ok("y")))
+    first.gets(limit("5h", resets_in=9000))
+
+    second.pauses(0, 1, "others are moving there", woken=True).relays(429, "A")
+    assert second.rows == [("work", 9)]
 
 
 def test_a_2xx_that_is_no_answer_is_told_to_the_client() -> None:

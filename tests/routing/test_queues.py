@@ -13,9 +13,9 @@ from routing.ramps import PAUSE
 from routing.router import Router
 from routing.rules import Rules, Waiting
 from routing.trail import Trail
-from routing.verdicts import THROTTLE_ROW
+from routing.verdicts import THROTTLE_ROW, Hop
 from routing.words import Account, AccountId, ExchangeId
-from tests.routing.made import ANN, BEN, NOON, OK, account, attempt, demand, limit, seconds, trail
+from tests.routing.made import ANN, BEN, NOON, OK, account, attempt, demand, limit, seconds, trail, verdict
 
 
 def capped(name: str = ANN, cap: int | None = 1, rank: int | None = None) -> Account:
@@ -176,6 +176,25 @@ def test_a_wait_is_bounded_by_the_clients_patience() -> None:
 
     assert isinstance(line.router.choose(asked, start, NOON), Wait)
     assert isinstance(line.router.choose(asked, start, NOON + seconds(31)), GiveUp)
+
+
+def test_who_waited_elsewhere_comes_back_to_no_full_account() -> None:
+    """It left its place there, to which it would have come back for its next try, when another's hold barred the account."""
+    line = Line(capped(ANN, rank=1), capped(BEN, rank=2))
+    line.asks("one", "x")
+    line.asks("two", "y")
+    met = replace(trail(attempt("ann", verdict(21, same=(1, 2), hop=Hop.ONE))), exchange=ExchangeId("three"))
+    here = met.resumed(Wait(until=NOON + PAUSE, account=None, because="it is tested", is_for_room=True), PAUSE)
+
+    asked = demand("three"), here, NOON + seconds(1)
+    waits = line.router.choose(*asked)
+    assert isinstance(waits, Wait)
+    assert waits.queue == (BEN,)
+    line.ends("one")
+    again = line.router.choose(*asked)
+    assert isinstance(again, Use)
+    assert (again.account, again.because) == (ANN, "again: row 21")
+    assert line.router.choose(*asked[:2], NOON) == replace(waits, until=NOON + PAUSE)
 
 
 def test_side_calls_are_never_queued() -> None:

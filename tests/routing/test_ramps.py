@@ -5,13 +5,14 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
+from routing.chains import asked
 from routing.decisions import Use, Wait
 from routing.observations import AccountsChanged, Answered, Dispatched, Ended
 from routing.ramps import OVER, PAUSE, Ramps
 from routing.router import Router
 from routing.rules import Rules, Waiting
 from routing.trail import Trail
-from routing.verdicts import HoldOrder, Hop, Left
+from routing.verdicts import HoldOrder, Hop, Left, Verdict
 from routing.words import ExchangeId
 from tests.routing.made import ANN, BEN, NOON, OK, account, attempt, demand, hours, seconds, trail, verdict
 
@@ -73,12 +74,12 @@ def moved(router: Router, name: str) -> Use | Wait:
     return choice
 
 
-def pool(rules: Rules | None = None) -> Router:
+def pool(rules: Rules | None = None, met: Verdict = LIMIT) -> Router:
     """Ann, who is held, and ben."""
     router = Router(rules or Rules())
     router.observe(AccountsChanged(accounts=(account(ANN), account(BEN))))
     router.observe(
-        Answered(exchange=ExchangeId("x"), account=ANN, demand=demand("x"), verdict=LIMIT, sent_at=NOON, at=NOON)
+        Answered(exchange=ExchangeId("x"), account=ANN, demand=demand("x"), verdict=met, sent_at=NOON, at=NOON)
     )
     return router
 
@@ -116,6 +117,32 @@ def test_who_waits_for_its_turn_asks_nobody_twice() -> None:
     after = router.choose(demand("two"), met.resumed(waits, PAUSE), NOON + PAUSE)
     assert isinstance(after, Use)
     assert (after.account, after.because) == (BEN, "hop: ann refused: row 15")
+
+
+def test_whose_hold_ended_while_others_moved_is_asked_again() -> None:
+    """Without a wait for room nobody is; each further time it rests for longer, however soon its holds end."""
+    met = trail(*[attempt("ann", LIMIT)] * 2, attempt("ben", verdict(15, hop=Hop.ONE)))
+    waited = met.resumed(Wait(until=NOON + PAUSE, account=None, because="it is tested", is_for_room=True))
+
+    assert asked(met, NOON + hours(1)) == {ANN, BEN}
+    assert asked(waited, NOON + seconds(1.9)) == {ANN, BEN}
+    assert asked(waited, NOON + seconds(2)) == {BEN}
+    assert asked(waited.grown(attempt("ann", LIMIT)), NOON + hours(1)) == {ANN, BEN}
+
+
+def test_who_recovered_serves_who_waits_for_its_turn_elsewhere() -> None:
+    """It may be the only one with room."""
+    soon = verdict(13, hop=Hop.EACH, left=Left.OWN, hold=HoldOrder(until=NOON + seconds(30)))
+    router = pool(met=soon)
+    moved(router, "one")
+    waits = moved(router, "two")
+    assert isinstance(waits, Wait)
+    after = trail(attempt("ann", soon)).resumed(waits, PAUSE)
+
+    assert isinstance(router.choose(demand("two"), after, NOON + seconds(29)), Wait)
+    back = router.choose(demand("two"), after, NOON + seconds(30))
+    assert isinstance(back, Use)
+    assert back.account == ANN
 
 
 def test_who_was_refused_there_is_in_flight_there_no_longer() -> None:

@@ -359,6 +359,25 @@ def test_who_stands_behind_waits_in_its_own_turn() -> None:
     assert (outcome.waited_turns, outcome.waited_s) == (3, 90 + 2 * 5 * HOUR)
 
 
+def test_who_waits_is_in_flight_nowhere() -> None:
+    """Turns are never in flight together, so none is whenever another comes."""
+    flying: list[int] = []
+
+    class Looking(Router):
+        @override
+        def choose(self, demand: Demand, trail: Trail, now: datetime) -> Choice:
+            if trail.last is None:
+                flying.extend(account.in_flight for account in self.snapshot(now).accounts)
+            return super().choose(demand, trail, now)
+
+    turns = fixed(9, 0, "one"), fixed(3, 5 * HOUR - 90, "two"), fixed(1, 5 * HOUR - 60, "three")
+    with patch.object(simulator, "Router", Looking):
+        outcome = play(workload(*turns, accounts=(plan(window_5h=10),)), "perishing", wait=240)
+
+    assert (outcome.served_turns, outcome.waited_turns) == (3, 2)
+    assert flying == [0] * 5
+
+
 def test_a_pause_for_one_account_starts_no_count_anew() -> None:
     """The Router says so by naming it; it gets the trail back as it was."""
     trails: list[Trail] = []

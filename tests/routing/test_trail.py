@@ -27,6 +27,8 @@ def test_only_a_wait_for_recovery_starts_counts_anew() -> None:
     assert met.resumed(paused(ANN), seconds(1)) == met
     for_room = met.resumed(paused(is_for_room=True), seconds(1))
     assert (for_room.counted, for_room.recovery_waited, for_room.renewals) == (met.attempts, seconds(1), 0)
+    assert (met.has_waited_for_room, for_room.has_waited_for_room) == (False, True)
+    assert not for_room.grown(attempt("ben", limit())).has_waited_for_room
     for early in (False, True):
         after = met.resumed(paused(), seconds(1), early=early)
         assert (after.counted, after.recovery_waited, after.renewals) == ((), seconds(1), 0 if early else 1)
