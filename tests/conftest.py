@@ -11,5 +11,5 @@ if hasattr(signal, "SIGHUP"):
         signal.SIGHUP, signal.SIG_DFL
     )  # whoever runs the tests by nohup has it ignored, and so had what they start
 settings.register_profile("ci", derandomize=True, max_examples=200, deadline=None)
-settings.register_profile("dev", max_examples=30, deadline=None)
+settings.register_profile("dev", max_examples=20, deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
