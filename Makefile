@@ -22,7 +22,7 @@ test-clients: $(STAMP) ## the real Claude Code through the pool, without a netwo
 	npm install --prefix tests/clients --ignore-scripts --no-audit --no-fund --no-package-lock --loglevel=error
 	tools/loopback-only $(BIN)/python -m pytest -m clients tests/clients
 
-soak: $(STAMP) ## ten busy minutes and fifty kills: nothing leaks, nothing known is lost
+soak: $(STAMP) ## twenty minutes: load, kills, a thousand starts, a month of logins; nothing leaks, nothing known is lost
 	FLOWPOOL_THOROUGH=1 $(BIN)/python -m pytest -s $(REPEATED)
 	$(BIN)/python -m pytest -s -m soak tests/soak
 

@@ -5,8 +5,8 @@
             reply = client.ask(turn(plant("client")))
         assert [hold["row"] for hold in proxy.holds("work")] == [13]
 
-Holds live in the proxy's memory, so a proxy that met a refusal belongs to one test (a start takes about a second, and
-pytest-xdist runs tests side by side). Tests that must leave no trace may share one: `fresh()` fails when a hold is left.
+Holds live in the proxy's memory, so a proxy that met a refusal belongs to one test (a start takes about a second, forked
+a tenth of it, and pytest-xdist runs tests side by side). Tests that must leave no trace may share one: `fresh()` fails when a hold is left.
 Longer than 250 lines because files, life and talk of one process are told in one place.
 """
 

@@ -20,6 +20,7 @@ from wsproto.events import CloseConnection
 from flowpool import restart, stop
 from flowpool.errors import Failure
 from home import running
+from home.running import Running
 from tests.e2e.client import Client, Reply
 from tests.e2e.conftest import Make
 from tests.e2e.harness import Program, Proxy
@@ -90,15 +91,21 @@ def test_what_the_old_one_still_learns_the_new_one_knows(tmp_path: Path) -> None
         until(lambda: proxy.status()["conversations"] == 1, "it is known")
 
 
+def _followed_twice(pool: Pool, proxy: Living, stack: ExitStack) -> tuple[Reply, Running]:
+    """A stream that has begun, and who still answers it when the one after has ended, too."""
+    (reply,) = _begun(pool, stack, 1)
+    first = proxy.now()
+    restart.renewed(proxy.place, proxy.asked())
+    second = proxy.now()
+    restart.renewed(proxy.place, proxy.asked())
+    gone(second)
+    return reply, first
+
+
 def test_also_the_one_after_the_next_knows_it(tmp_path: Path) -> None:
     """The first one still answers when the second one has ended long since."""
     with living(tmp_path, "work") as (pool, proxy), ExitStack() as stack:
-        (reply,) = _begun(pool, stack, 1)
-        first = proxy.now()
-        restart.renewed(proxy.place, proxy.asked())
-        second = proxy.now()
-        restart.renewed(proxy.place, proxy.asked())
-        gone(second)
+        reply, first = _followed_twice(pool, proxy, stack)
         pool.upstream.release("body")
         _whole([reply])
         gone(first)
@@ -109,12 +116,7 @@ def test_also_the_one_after_the_next_knows_it(tmp_path: Path) -> None:
 def test_a_stop_ends_those_before_as_well(tmp_path: Path, now: bool) -> None:
     """Also where one between has ended: nobody else would stop them. Their requests are answered first, or cut as any other."""
     with living(tmp_path, "work") as (pool, proxy), ExitStack() as stack:
-        (reply,) = _begun(pool, stack, 1)
-        first = proxy.now()
-        restart.renewed(proxy.place, proxy.asked())
-        second = proxy.now()
-        restart.renewed(proxy.place, proxy.asked())
-        gone(second)
+        reply, first = _followed_twice(pool, proxy, stack)
         said: list[str] = []
 
         def say(line: str) -> None:
