@@ -429,7 +429,9 @@ class Proxy:
         """Where that text stands, among the log and every file but secrets.json; for planted tokens."""
         found = ["the log"] if text in self.log_text() else []
         files = [path for path in sorted(self.folder.rglob("*")) if path.is_file() and path.name != "secrets.json"]
-        found += [str(path.relative_to(self.folder)) for path in files if text.encode() in path.read_bytes()]
+        for path in files:
+            with contextlib.suppress(FileNotFoundError):  # SQLite's own come and go
+                found += [str(path.relative_to(self.folder))] if text.encode() in path.read_bytes() else []
         return found
 
     def forget(self) -> None:
